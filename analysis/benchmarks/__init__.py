@@ -1,0 +1,1 @@
+"""Builders: from a source to the frozen rows of one benchmark."""

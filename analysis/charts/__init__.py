@@ -1,0 +1,1 @@
+"""From a frozen answer to a Plotly figure."""

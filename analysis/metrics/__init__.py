@@ -1,0 +1,1 @@
+"""Measures: one value a query, arrays in and arrays out."""

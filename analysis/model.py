@@ -1,0 +1,176 @@
+"""The nouns of the product: frozen, flat, one line a field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Progress = Callable[[str, int, int], None]
+"""``progress(step, done, total)``: called between batches; raises JobCancelledError when the user has cancelled."""
+
+NEVER = np.int32(2**31 - 1)
+"""The rank of a document that is not in the run: larger than every depth, so that ``rank <= k`` needs no special case."""
+
+
+def silent(step: str, done: int, total: int) -> None:
+    """The progress callback of callers that do not watch."""
+
+
+class Document(NamedTuple):
+    """One text of a corpus."""
+
+    id: str  # opaque, compared raw
+    language: str  # shortest BCP 47 tag; "und" when unknown
+    text: str
+    family: str  # source document or concept: all its language versions share it
+    sibling_group: str | None = None  # documents of another family in the same group are siblings
+    related_group: str | None = None  # documents of another sibling group in the same related group are related
+
+
+class Query(NamedTuple):
+    """One question put to a corpus."""
+
+    id: str
+    language: str
+    text: str
+    family: str  # queries of one family share their relevant documents
+    sibling_group: str | None = None
+    related_group: str | None = None
+    tier: str | None = None
+    mode: str | None = None
+    strategy: str | None = None
+    audit_status: str | None = None
+    excluded_documents: tuple[str, ...] = ()  # leave the ranking before ranks are counted
+
+
+class Judgement(NamedTuple):
+    """One graded pair; relevant means ``grade >= 1``."""
+
+    query_id: str
+    document_id: str
+    grade: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """One corpus, one query set, one set of graded judgements."""
+
+    name: str  # as in addresses and file names: "parallel-titles"
+    title: str  # for people: "Parallel titles"
+    question: str  # one sentence: what a query asks and what counts as an answer
+    documents: tuple[Document, ...]
+    queries: tuple[Query, ...]
+    judgements: tuple[Judgement, ...]
+    exclude_self: bool = False  # the query's own text leaves the ranking (query.excluded_documents says which)
+    default: bool = False  # the task a page opens on
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Tasks that belong together, with where they come from."""
+
+    name: str
+    version: str  # settings in words, such as "concepts-200": another size is another version
+    title: str
+    parallel: bool  # the same families are asked in every language: the bootstrap draws them jointly
+    licence: str
+    source: str
+    notes: tuple[str, ...]  # limits the card states
+    settings: Mapping[str, object]
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The documents of a task as a system sees them, in store order.
+
+    Attributes:
+        ids: ``(M,)`` document ids.
+        languages: ``(M,)`` language tags.
+        texts: ``(M,)`` texts.
+        tie_order: ``(M,)`` int32; position of each id in descending code-point order. Of two documents with equal
+            scores the one with the smaller position (the larger id) comes first, as in trec_eval.
+    """
+
+    ids: tuple[str, ...]
+    languages: tuple[str, ...]
+    texts: tuple[str, ...]
+    tie_order: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, ids: tuple[str, ...], *, languages: tuple[str, ...], texts: tuple[str, ...]) -> Corpus:
+        """Build a corpus and its tie order from parallel tuples of length M."""
+        tie_order = np.empty(len(ids), dtype=np.int32)
+        tie_order[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)] = np.arange(len(ids), dtype=np.int32)
+        return cls(ids, languages, texts, tie_order)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The queries of a task as a system sees them.
+
+    Attributes:
+        ids: ``(Q,)`` query ids.
+        languages: ``(Q,)`` language tags.
+        texts: ``(Q,)`` texts.
+        excluded: query position -> int32 positions of documents that leave its ranking; queries without any are absent.
+    """
+
+    ids: tuple[str, ...]
+    languages: tuple[str, ...]
+    texts: tuple[str, ...]
+    excluded: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One system's answer to a task: rows sorted by query, then rank.
+
+    Attributes:
+        query: ``(H,)`` int32 positions of queries.
+        document: ``(H,)`` int32 positions of documents.
+        score: ``(H,)`` float64, non-increasing within a query; equal scores in tie order.
+        depth: the most documents asked for per query.
+    """
+
+    query: NDArray[np.int32]
+    document: NDArray[np.int32]
+    score: NDArray[np.float64]
+    depth: int
+
+    def rank(self) -> NDArray[np.int32]:
+        """The 1-based rank of each row within its query, ``(H,)`` int32."""
+        if not len(self.query):
+            return np.zeros(0, dtype=np.int32)
+        starts = np.flatnonzero(np.r_[True, self.query[1:] != self.query[:-1]])
+        lengths = np.diff(np.r_[starts, len(self.query)])
+        return (np.arange(len(self.query)) - np.repeat(starts, lengths) + 1).astype(np.int32)
+
+    def top(self, depth: int) -> Ranking:
+        """The same ranking cut at ``depth`` documents a query."""
+        keep = self.rank() <= depth
+        return Ranking(self.query[keep], self.document[keep], self.score[keep], min(depth, self.depth))
+
+
+class Interval(NamedTuple):
+    """A mean with what is needed to trust it; ``None`` where undefined."""
+
+    value: float | None
+    aggregate: str  # "pooled" over queries, or "balanced": the mean of the query languages' means
+    other_mean: float | None  # the same by the other aggregate
+    ceiling: float | None  # the largest value the measure can reach on these queries; None where that is 1
+    low: float | None
+    high: float | None
+    level: float  # of the interval, 0.95
+    method: str  # such as "percentile-joint, B = 2000"
+    n: int  # queries behind the value

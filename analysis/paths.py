@@ -1,0 +1,57 @@
+"""Where files live: one folder holds everything the product stores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+ENVIRONMENT_VARIABLE = "BABELSCOPE_CACHE"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The cache folder and the names inside it."""
+
+    root: Path
+
+    @property
+    def current(self) -> Path:
+        """The small text file that names the store generation in force."""
+        return self.root / "CURRENT"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one job that writes."""
+        return self.root / "store.lock"
+
+    @property
+    def hits(self) -> Path:
+        """Full rankings, one Parquet file a run."""
+        return self.root / "hits"
+
+    @property
+    def documents(self) -> Path:
+        """Document texts, one Parquet file a task."""
+        return self.root / "documents"
+
+    @property
+    def embeddings(self) -> Path:
+        """Vectors in chunks, one folder an encoder and prompt."""
+        return self.root / "embeddings"
+
+    @property
+    def jobs(self) -> Path:
+        """Progress and log files of jobs."""
+        return self.root / "jobs"
+
+    @property
+    def sources(self) -> Path:
+        """Downloaded sources, checked by hash."""
+        return self.root / "sources"
+
+
+def cache(folder: str | Path | None = None) -> Cache:
+    """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""
+    return Cache(Path(folder or os.environ.get(ENVIRONMENT_VARIABLE) or PROJECT / "cache").resolve())

@@ -1,0 +1,1 @@
+"""Intervals and tests: pure, seeded, arrays in and results out."""

@@ -1,0 +1,1 @@
+"""The only owner of DuckDB and of everything under the cache folder."""

@@ -1,0 +1,364 @@
+"""Everything the product asks of a store: one function a question, SQL whole, a cursor a call."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InputError, StoreError
+from analysis.model import NEVER, Corpus, Questions
+from analysis.paths import Cache
+from analysis.store import connection as generations
+from analysis.store import write
+
+QUERY_SCORE_RANKS = ("first_sibling_rank", "first_related_rank", "first_unrelated_rank")
+
+
+class BenchmarkRow(NamedTuple):
+    """One stored version of a benchmark."""
+
+    benchmark_id: int
+    name: str
+    version: str
+    title: str
+    parallel: bool
+    licence: str
+    source: str
+    notes: tuple[str, ...]
+    settings: Mapping[str, object]
+    built_at: datetime.datetime
+    current: bool  # the version that the bare name stands for: the one built last
+
+
+class TaskRow(NamedTuple):
+    """One stored task."""
+
+    task_id: int
+    name: str
+    title: str
+    question: str
+    exclude_self: bool
+    is_default: bool
+    checksum: str
+    n_documents: int
+    n_queries: int
+    n_negative_grades: int
+    documents_file: str
+
+
+class RunRow(NamedTuple):
+    """One system's run of a task, or its refusal."""
+
+    run_id: int
+    task_id: int
+    system: str
+    title: str
+    short: str
+    paradigm: str
+    status: str  # complete | refused
+    reason: str | None
+    depth: int  # 0 for a refusal
+    hits_kept: int
+    hits_file: str | None
+    n_hits: int
+    fingerprint: str
+    provenance: Mapping[str, Any]
+    parents: tuple[str, ...]
+    created_at: datetime.datetime
+
+
+@dataclass(frozen=True)
+class QueryColumns:
+    """The queries of a task, each column of length Q in query order; object arrays hold str or None."""
+
+    id: NDArray[np.object_]
+    language: NDArray[np.object_]
+    text: NDArray[np.object_]
+    family: NDArray[np.object_]
+    sibling_group: NDArray[np.object_]
+    related_group: NDArray[np.object_]
+    tier: NDArray[np.object_]
+    mode: NDArray[np.object_]
+    strategy: NDArray[np.object_]
+    audit_status: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class DocumentColumns:
+    """The documents of a task without their texts, each column of length M plus the dangling ones."""
+
+    id: NDArray[np.object_]
+    language: NDArray[np.object_]  # None: judged but absent from the corpus
+    family: NDArray[np.object_]
+    sibling_group: NDArray[np.object_]
+    related_group: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class JudgementColumns:
+    """Judgements with a positive grade, sorted by query then document, each of length J."""
+
+    query: NDArray[np.int32]
+    document: NDArray[np.int32]
+    grade: NDArray[np.float64]
+    language: NDArray[np.object_]  # of the document; None when absent from the corpus
+
+
+class Hit(NamedTuple):
+    """One row of a ranking."""
+
+    query: int
+    rank: int
+    document: int
+    score: float
+
+
+class Store:
+    """A read-only look at one generation."""
+
+    def __init__(self, cache: Cache, path: Path) -> None:
+        self.cache = cache
+        self.path = path
+
+    def _rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
+        return self._cursor().execute(sql, parameters or None).fetchall()
+
+    def _columns(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, NDArray[Any]]:
+        found = self._cursor().execute(sql, parameters or None).fetchnumpy()
+        return {name: _unmasked(column) for name, column in found.items()}
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        return generations.shared_connection(self.path).cursor()
+
+    def benchmarks(self) -> list[BenchmarkRow]:
+        """Every stored version, the one built last first."""
+        rows = self._rows(
+            """SELECT benchmark_id, name, version, title, parallel, licence, source, notes, settings, built_at,
+                      row_number() OVER (PARTITION BY name ORDER BY built_at DESC, benchmark_id DESC) = 1
+               FROM benchmark ORDER BY built_at DESC, benchmark_id DESC"""
+        )
+        return [BenchmarkRow(*row[:7], tuple(json.loads(row[7])), json.loads(row[8]), *row[9:]) for row in rows]
+
+    def benchmark(self, name: str) -> BenchmarkRow:
+        """The version that ``name`` or ``name@version`` stands for; the bare name is the one built last.
+
+        Raises:
+            InputError: there is none.
+        """
+        known = self.benchmarks()
+        for row in known:
+            if name in {f"{row.name}@{row.version}", row.name if row.current else ""}:
+                return row
+        names = ", ".join(f"{row.name}@{row.version}" for row in known) or "none yet (python -m analysis build icd10)"
+        raise InputError(f"unknown benchmark {name!r}: stored are {names}")
+
+    def tasks(self, benchmark_id: int) -> list[TaskRow]:
+        """The tasks of a benchmark, the default one first."""
+        rows = self._rows(
+            """SELECT task_id, name, title, question, exclude_self, is_default, checksum, n_documents, n_queries,
+                      n_negative_grades, documents_file
+               FROM task WHERE benchmark_id = ? ORDER BY is_default DESC, task_id""",
+            [benchmark_id],
+        )
+        return [TaskRow(*row) for row in rows]
+
+    def runs(self, task_ids: Sequence[int]) -> list[RunRow]:
+        """Runs and refusals of some tasks, by task and system name."""
+        rows = self._rows(
+            """SELECT run_id, task_id, system, title, short, paradigm, status, reason, coalesce(depth, 0), coalesce(hits_kept, 0),
+                      hits_file, coalesce(n_hits, 0), fingerprint, provenance, parents, created_at
+               FROM run JOIN system ON system.name = run.system
+               WHERE list_contains(?, task_id) ORDER BY task_id, system""",
+            [list(task_ids)],
+        )
+        return [RunRow(*row[:13], json.loads(row[13]), tuple(json.loads(row[14])), row[15]) for row in rows]
+
+    def systems(self) -> list[tuple[str, str, str, str]]:
+        """Every system that ever ran: name, title, short title, paradigm."""
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT name, title, short, paradigm FROM system ORDER BY name")]
+
+    def queries(self, task_id: int) -> QueryColumns:
+        """The queries of a task."""
+        return QueryColumns(**self._columns(
+            """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status
+               FROM query WHERE task_id = ? ORDER BY query""",
+            [task_id],
+        ))  # fmt: skip
+
+    def documents(self, task_id: int) -> DocumentColumns:
+        """The documents of a task without their texts."""
+        return DocumentColumns(**self._columns(
+            "SELECT id, language, family, sibling_group, related_group FROM document WHERE task_id = ? ORDER BY document", [task_id]
+        ))  # fmt: skip
+
+    def judgements(self, task_id: int) -> JudgementColumns:
+        """The judgements of a task that have a positive grade."""
+        return JudgementColumns(**self._columns(
+            """SELECT query, document, grade, language
+               FROM judgement JOIN document USING (task_id, document) WHERE task_id = ? ORDER BY query, document""",
+            [task_id],
+        ))  # fmt: skip
+
+    def corpus_languages(self, task_id: int) -> dict[str, int]:
+        """How many documents of the corpus are in each language."""
+        rows = self._rows(
+            "SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL GROUP BY language ORDER BY language", [task_id]
+        )
+        return dict((row[0], row[1]) for row in rows)
+
+    def ranks(self, run_ids: Sequence[int]) -> NDArray[np.int32]:
+        """Ranks of the judged documents, ``(S, J)`` int32 in the order of ``run_ids`` and ``judgements``; NEVER beyond depth."""
+        columns = self._columns(
+            f"""SELECT coalesce(rank, {int(NEVER)})::INTEGER AS rank
+                FROM relevant_rank JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+                ORDER BY place, query, document""",  # noqa: S608 (a constant of ours)
+            [list(run_ids), list(run_ids)],
+        )
+        return columns["rank"].astype(np.int32).reshape(len(run_ids), -1)
+
+    def query_scores(self, run_ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """Every column of ``query_score``, each ``(S, Q)``; undefined is NaN, None, or NEVER for ranks."""
+        columns = self._columns(
+            """SELECT query_score.* EXCLUDE (run_id, query)
+               FROM query_score JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+               ORDER BY place, query""",
+            [list(run_ids), list(run_ids)],
+        )
+        for name in QUERY_SCORE_RANKS:
+            columns[name] = np.nan_to_num(columns[name].astype(np.float64), nan=float(NEVER)).astype(np.int32)
+        return {name: column.reshape(len(run_ids), -1) for name, column in columns.items()}
+
+    def language_above(self, run_ids: Sequence[int]) -> list[tuple[int, str, str, int]]:
+        """Non-relevant documents above the first relevant one: place of the run, query language, document language, count."""
+        rows = self._rows(
+            """SELECT place - 1, query.language, language_above.language, sum(count)::BIGINT
+               FROM language_above
+               JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+               JOIN run USING (run_id) JOIN query ON query.task_id = run.task_id AND query.query = language_above.query
+               GROUP BY ALL ORDER BY ALL""",
+            [list(run_ids), list(run_ids)],
+        )
+        return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+    def concentration(self, run_id: int) -> dict[int, tuple[int, float]]:
+        """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share of queries."""
+        rows = self._rows("SELECT k, distinct_documents, largest_document_share FROM run_concentration WHERE run_id = ? ORDER BY k", [run_id])
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def corpus(self, task_id: int) -> Corpus:
+        """The corpus of a task with its texts, in store order."""
+        file = self._documents_file(task_id)
+        columns = self._columns(
+            """SELECT id, language, text FROM document JOIN read_parquet(?) USING (document)
+               WHERE task_id = ? AND language IS NOT NULL ORDER BY document""",
+            [file, task_id],
+        )
+        return Corpus.of(tuple(columns["id"]), languages=tuple(columns["language"]), texts=tuple(columns["text"]))
+
+    def questions(self, task_id: int) -> Questions:
+        """The queries of a task as a system sees them."""
+        queries = self.queries(task_id)
+        return Questions(tuple(queries.id), tuple(queries.language), tuple(queries.text), self.excluded(task_id))
+
+    def excluded(self, task_id: int) -> dict[int, NDArray[np.int32]]:
+        """Query position to positions of documents that leave its ranking."""
+        columns = self._columns("SELECT query, document FROM excluded WHERE task_id = ? ORDER BY query, document", [task_id])
+        queries, starts = np.unique(columns["query"], return_index=True)
+        return dict(zip(queries.tolist(), np.split(columns["document"].astype(np.int32), starts[1:]), strict=False))
+
+    def texts(self, task_id: int, documents: Sequence[int]) -> dict[int, str]:
+        """The texts of some documents by their position."""
+        rows = self._rows(
+            "SELECT document, text FROM read_parquet(?) WHERE list_contains(?, document) ORDER BY document",
+            [self._documents_file(task_id), [int(document) for document in documents]],
+        )
+        return dict((row[0], row[1]) for row in rows)
+
+    def hits(self, run: RunRow, queries: Sequence[int] | None = None, *, top: int | None = None) -> list[Hit]:
+        """Rows of a run's ranking by query and rank; of some queries only, or all of them."""
+        if run.hits_file is None:
+            raise StoreError(f"run of {run.system} keeps no hits: it was refused ({run.reason})")
+        rows = self._rows(
+            """SELECT query, rank, document, score FROM read_parquet($file)
+               WHERE ($queries IS NULL OR list_contains($queries, query)) AND rank <= $top ORDER BY query, rank""",
+            {"file": str(self.cache.hits / run.hits_file), "queries": None if queries is None else [int(query) for query in queries],
+             "top": top or run.depth},
+        )  # fmt: skip
+        return [Hit(*row) for row in rows]
+
+    def _documents_file(self, task_id: int) -> str:
+        return str(self.cache.documents / self._rows("SELECT documents_file FROM task WHERE task_id = ?", [task_id])[0][0])
+
+    def faults(self) -> list[str]:
+        """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
+        return [*self._file_faults(), *self._count_faults(), *self._orphans()]
+
+    def _file_faults(self) -> list[str]:
+        files = [(self.cache.hits / row[0], row[1]) for row in self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL")]
+        files += [(self.cache.documents / row[0], row[1]) for row in self._rows("SELECT documents_file, documents_checksum FROM task")]
+        faults = []
+        for path, checksum in files:
+            if not path.is_file():
+                faults.append(f"{path}: missing")
+            elif write.file_checksum(path) != checksum:
+                faults.append(f"{path}: its SHA-256 differs from the one recorded when it was written")
+        return faults
+
+    def _count_faults(self) -> list[str]:
+        rows = self._rows(
+            """SELECT run.run_id, run.system, task.name,
+                      (SELECT count(*) FROM relevant_rank WHERE relevant_rank.run_id = run.run_id) AS ranks,
+                      (SELECT count(*) FROM judgement WHERE judgement.task_id = run.task_id) AS judgements,
+                      (SELECT count(*) FROM query_score WHERE query_score.run_id = run.run_id) AS scores, task.n_queries
+               FROM run JOIN task USING (task_id) WHERE status = 'complete' ORDER BY run.run_id"""
+        )
+        return [
+            f"run {row[0]} ({row[1]} on {row[2]}): {row[3]} ranks for {row[4]} judgements, {row[5]} query rows for {row[6]} queries"
+            for row in rows
+            if row[3] != row[4] or row[5] != row[6]
+        ]
+
+    def _orphans(self) -> list[str]:
+        kept = sorted(self.cache.root.glob("store-*.duckdb"), key=generations.generation_number)
+        named: set[Path] = set()
+        for generation in kept:
+            named |= write.bulk_files(self.cache, generations.shared_connection(generation).cursor())
+        found = {*self.cache.hits.glob("*.parquet"), *self.cache.documents.glob("*.parquet")}
+        return [f"{path}: no run or task names it" for path in sorted(found - named)]
+
+
+def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
+    """A masked column as a plain one: missing numbers become NaN, missing texts None."""
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    if column.dtype == object:
+        plain = np.array(column.data, dtype=object)
+        plain[np.ma.getmaskarray(column)] = None
+        return plain
+    if not np.ma.getmaskarray(column).any():
+        return np.asarray(column.data)
+    return column.astype(np.float64).filled(np.nan)
+
+
+def open_store(cache: Cache) -> Store | None:
+    """The store in force, brought up to date first when an older program wrote it; None when nothing is stored yet.
+
+    Raises:
+        StoreError: a newer program wrote it, or it is damaged.
+    """
+    path = generations.current_generation(cache)
+    if path is None:
+        return None
+    if generations.schema_of(generations.shared_connection(path).cursor()) < generations.newest_schema():
+        with write.writer(cache):  # copies, migrates and publishes
+            pass
+        path = generations.current_generation(cache)
+    return Store(cache, path) if path else None

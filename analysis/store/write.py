@@ -1,0 +1,342 @@
+"""One writer: a job changes a copy of the store, then points ``CURRENT`` at it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from analysis.model import Benchmark, Ranking, Task
+from analysis.paths import Cache
+from analysis.store import connection as generations
+
+KEPT_GENERATIONS = 2
+
+
+@contextlib.contextmanager
+def locked(cache: Cache) -> Iterator[None]:
+    """Hold the store's one lock; other jobs queue behind it, and the kernel frees it if this process dies."""
+    cache.root.mkdir(parents=True, exist_ok=True)
+    with cache.lock.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def writer(cache: Cache) -> Iterator[Writer]:
+    """Open the next generation for writing; it becomes current only if the block ends without an exception.
+
+    Raises:
+        analysis.errors.StoreError: the store is newer than this program, or damaged.
+    """
+    with locked(cache):
+        old = generations.current_generation(cache)
+        number = generations.generation_number(old) + 1
+        target = cache.root / f"store-{number}.duckdb"
+        temporary = cache.root / f"store-{number}.{uuid.uuid4().hex[:8]}.tmp"
+        _remove_leftovers(cache)
+        if old:
+            shutil.copyfile(old, temporary)
+        try:
+            with _opened(temporary) as connection:
+                generations.migrate(connection)
+                yield Writer(cache, connection)
+                connection.execute("CHECKPOINT")
+            generations.publish(temporary, target)
+            _point_at(cache, target.name)
+            _sweep(cache)
+        finally:
+            temporary.unlink(missing_ok=True)
+            temporary.with_name(temporary.name + ".wal").unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect(str(path))
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _point_at(cache: Cache, name: str) -> None:
+    temporary = cache.root / "CURRENT.tmp"
+    temporary.write_text(name + "\n", encoding="utf-8")
+    generations.publish(temporary, cache.current)
+
+
+def _remove_leftovers(cache: Cache) -> None:
+    """Remove what a killed writer left; safe because the lock is held."""
+    for folder in (cache.root, cache.hits, cache.documents):
+        for leftover in (*folder.glob("*.tmp"), *folder.glob("*.tmp.wal")):
+            leftover.unlink()
+
+
+def _sweep(cache: Cache) -> None:
+    """Drop generations before the previous one, and bulk files that neither of the kept ones names."""
+    kept = sorted(cache.root.glob("store-*.duckdb"), key=generations.generation_number)[-KEPT_GENERATIONS:]
+    for old in set(cache.root.glob("store-*.duckdb")) - set(kept):
+        old.unlink()
+    named: set[Path] = set()
+    for generation in kept:
+        with contextlib.closing(duckdb.connect(str(generation), read_only=True)) as connection:
+            named |= bulk_files(cache, connection)
+    for folder in (cache.hits, cache.documents):
+        for file in set(folder.glob("*.parquet")) - named:
+            file.unlink()
+
+
+def bulk_files(cache: Cache, connection: duckdb.DuckDBPyConnection) -> set[Path]:
+    """Every Parquet file that a store names."""
+    hits = connection.execute("SELECT hits_file FROM run WHERE hits_file IS NOT NULL").fetchall()
+    documents = connection.execute("SELECT documents_file FROM task").fetchall()
+    return {cache.hits / row[0] for row in hits} | {cache.documents / row[0] for row in documents}
+
+
+def file_checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+class Writer:
+    """What a job may change; every method works on the copy that is not yet current."""
+
+    def __init__(self, cache: Cache, connection: duckdb.DuckDBPyConnection) -> None:
+        self._cache = cache
+        self._connection = connection
+
+    def add_benchmark(self, benchmark: Benchmark) -> str:
+        """Store a benchmark and return the version it is stored under; the same rows are stored once.
+
+        Another version stands beside the ones before it, whose runs stay. Other rows under a version that exists get
+        a version of their own (``…-2``): nothing stored is replaced.
+        """
+        checksum = content_checksum(benchmark)
+        known = self._run(
+            "SELECT benchmark_id, version FROM benchmark WHERE name = ? AND checksum = ?", [benchmark.name, checksum]
+        )
+        if known:
+            self._run(
+                "UPDATE benchmark SET title = ?, licence = ?, source = ?, notes = ?, built_at = ? WHERE benchmark_id = ?",
+                [benchmark.title, benchmark.licence, benchmark.source, json.dumps(list(benchmark.notes)), generations.now(), known[0][0]],
+            )
+            return str(known[0][1])
+        benchmark_id, version = self._next("benchmark", "benchmark_id"), self._free_version(benchmark)
+        self._run(
+            "INSERT INTO benchmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [benchmark_id, benchmark.name, version, benchmark.title, benchmark.parallel, benchmark.licence, benchmark.source,
+             json.dumps(list(benchmark.notes)), json.dumps(dict(benchmark.settings)), checksum, generations.now()],
+        )  # fmt: skip
+        for task in benchmark.tasks:
+            self._add_task(benchmark_id, task)
+        return version
+
+    def _free_version(self, benchmark: Benchmark) -> str:
+        rows = self._run("SELECT version FROM benchmark WHERE name = ?", [benchmark.name])
+        taken = {row[0] for row in rows}
+        numbered = (f"{benchmark.version}-{number}" for number in range(2, len(taken) + 3))
+        return next(version for version in (benchmark.version, *numbered) if version not in taken)
+
+    def _add_task(self, benchmark_id: int, task: Task) -> None:
+        task_id = self._next("task", "task_id")
+        document_of = {document.id: position for position, document in enumerate(task.documents)}
+        dangling = sorted({row.document_id for row in task.judgements} - document_of.keys())
+        document_of |= {name: len(task.documents) + position for position, name in enumerate(dangling)}
+        query_of = {query.id: position for position, query in enumerate(task.queries)}
+        file, checksum = self._write_documents(task)
+        self._run(
+            "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [task_id, benchmark_id, task.name, task.title, task.question, task.exclude_self, task.default, task_checksum(task), file, checksum,
+             len(task.documents), len(task.queries), sum(row.grade < 0 for row in task.judgements)],
+        )  # fmt: skip
+        self._insert("document", _document_table(task_id, task, dangling))
+        self._insert("query", _query_table(task_id, task))
+        self._insert("excluded", _excluded_table(task_id, task, document_of))
+        self._insert("judgement", _judgement_table(task_id, task, query_of=query_of, document_of=document_of))
+
+    def _write_documents(self, task: Task) -> tuple[str, str]:
+        table = pa.table({
+            "document": np.arange(len(task.documents), dtype=np.int32),
+            "text": pa.array([document.text for document in task.documents], pa.string()),
+        })  # fmt: skip
+        return self._write_parquet(table, self._cache.documents, order="document")
+
+    def add_system(self, name: str, *, title: str, short: str, paradigm: str) -> None:
+        """Store or update how a system is called."""
+        self._run(
+            "INSERT INTO system VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET title = excluded.title, short = excluded.short, paradigm = excluded.paradigm",
+            [name, title, short, paradigm],
+        )
+
+    def add_refusal(self, task_id: int, system: str, *, reason: str, fingerprint: str) -> None:
+        """Record that a system declined a task; an earlier complete run of it stays."""
+        complete = self._run("SELECT 1 FROM run WHERE task_id = ? AND system = ? AND status = 'complete'", [task_id, system])
+        if complete:
+            return
+        self.remove_run(task_id, system)
+        self._run(
+            "INSERT INTO run (run_id, task_id, system, status, reason, fingerprint, provenance, parents, created_at) VALUES (?, ?, ?, 'refused', ?, ?, '{}', '[]', ?)",
+            [self._next("run", "run_id"), task_id, system, reason, fingerprint, generations.now()],
+        )
+
+    def add_run(
+        self,
+        task_id: int,
+        system: str,
+        *,
+        ranking: Ranking,
+        keep_hits: int,
+        fingerprint: str,
+        provenance: Mapping[str, object],
+        parents: Sequence[str],
+        query_scores: Mapping[str, Any],
+        language_above: Mapping[str, Any],
+        concentration: Mapping[str, Any],
+    ) -> int:
+        """Store one system's ranking of a task in place of the one before it, and return its run id.
+
+        Args:
+            task_id: the task.
+            system: the system's name.
+            ranking: the whole ranking; ranks of relevant documents come from its full depth.
+            keep_hits: how many hits a query go into the Parquet file.
+            fingerprint: of task, settings and depth.
+            provenance: what was used and how long it took.
+            parents: systems whose rankings it was composed from.
+            query_scores: columns of ``query_score`` except the run, each of length Q.
+            language_above: columns query, language, count.
+            concentration: columns k, distinct_documents, largest_document_share.
+        """
+        self.remove_run(task_id, system)
+        run_id = self._next("run", "run_id")
+        kept = ranking.top(keep_hits)
+        table = pa.table({"query": kept.query, "rank": kept.rank().astype(np.int16), "document": kept.document, "score": kept.score})
+        file, checksum = self._write_parquet(table, self._cache.hits, order="query, rank")
+        self._run(
+            "INSERT INTO run VALUES (?, ?, ?, 'complete', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [run_id, task_id, system, ranking.depth, min(keep_hits, ranking.depth), file, checksum, len(kept.query), fingerprint,
+             json.dumps(dict(provenance)), json.dumps(list(parents)), generations.now()],
+        )  # fmt: skip
+        self._add_relevant_ranks(run_id, task_id, ranking)
+        self._insert("query_score", _with_run(run_id, query_scores))
+        self._insert("language_above", _with_run(run_id, language_above))
+        self._insert("run_concentration", _with_run(run_id, concentration))
+        return run_id
+
+    def _add_relevant_ranks(self, run_id: int, task_id: int, ranking: Ranking) -> None:
+        table = pa.table({"query": ranking.query, "document": ranking.document, "rank": ranking.rank()})
+        self._connection.register("ranking", table)
+        self._run(
+            """INSERT INTO relevant_rank
+               SELECT ?, judgement.query, judgement.document, ranking.rank
+               FROM judgement LEFT JOIN ranking ON ranking.query = judgement.query AND ranking.document = judgement.document
+               WHERE judgement.task_id = ? ORDER BY judgement.query, judgement.document""",
+            [run_id, task_id],
+        )
+        self._connection.unregister("ranking")
+
+    def remove_run(self, task_id: int, system: str) -> None:
+        """Remove a system's run of a task; its Parquet file goes once no kept generation names it."""
+        known = self._run("SELECT run_id FROM run WHERE task_id = ? AND system = ?", [task_id, system])
+        if known:
+            for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "run"):
+                self._run(f"DELETE FROM {table} WHERE run_id = ?", [known[0][0]])  # noqa: S608 (fixed names)
+
+    def _write_parquet(self, table: pa.Table, folder: Path, *, order: str) -> tuple[str, str]:
+        """Write rows aside, sorted, and give the file its final name; return name and checksum."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{uuid.uuid4().hex}.parquet"
+        temporary = folder / f"{name}.tmp"
+        self._connection.register("bulk", table)
+        quoted = str(temporary).replace("'", "''")
+        self._run(f"COPY (SELECT * FROM bulk ORDER BY {order}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
+        self._connection.unregister("bulk")
+        checksum = file_checksum(temporary)
+        generations.publish(temporary, folder / name)
+        return name, checksum
+
+    def _insert(self, table: str, rows: pa.Table) -> None:
+        self._connection.register("incoming", rows)
+        self._run(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")  # noqa: S608 (fixed names)
+        self._connection.unregister("incoming")
+
+    def _run(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Execute and read to the end: a half-read result would block the connection."""
+        return self._connection.execute(sql, list(parameters)).fetchall()
+
+    def _next(self, table: str, key: str) -> int:
+        return int(self._run(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}")[0][0])  # noqa: S608 (fixed names)
+
+
+def _with_run(run_id: int, columns: Mapping[str, Any]) -> pa.Table:
+    table = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+    return table.append_column("run_id", pa.array(np.full(table.num_rows, run_id, dtype=np.int32)))
+
+
+def _document_table(task_id: int, task: Task, dangling: Sequence[str]) -> pa.Table:
+    n, extra = len(task.documents), len(dangling)
+    absent: list[str | None] = [None] * extra
+
+    def column(values: list[str | None]) -> pa.Array:
+        return pa.array(values + absent, pa.string())
+
+    return pa.table({
+        "task_id": np.full(n + extra, task_id, dtype=np.int32),
+        "document": np.arange(n + extra, dtype=np.int32),
+        "id": pa.array([*(document.id for document in task.documents), *dangling], pa.string()),
+        "language": column([document.language for document in task.documents]),
+        "family": column([document.family for document in task.documents]),
+        "sibling_group": column([document.sibling_group for document in task.documents]),
+        "related_group": column([document.related_group for document in task.documents]),
+    })  # fmt: skip
+
+
+def _query_table(task_id: int, task: Task) -> pa.Table:
+    names = ("id", "language", "text", "family", "sibling_group", "related_group", "tier", "mode", "strategy", "audit_status")
+    columns = {name: pa.array([getattr(query, name) for query in task.queries], pa.string()) for name in names}
+    n = len(task.queries)
+    return pa.table({"task_id": np.full(n, task_id, dtype=np.int32), "query": np.arange(n, dtype=np.int32), **columns})
+
+
+def _excluded_table(task_id: int, task: Task, document_of: Mapping[str, int]) -> pa.Table:
+    pairs = [(position, document_of[name]) for position, query in enumerate(task.queries) for name in query.excluded_documents if name in document_of]
+    rows = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    return pa.table({"task_id": np.full(len(rows), task_id, dtype=np.int32), "query": rows[:, 0], "document": rows[:, 1]})
+
+
+def _judgement_table(task_id: int, task: Task, *, query_of: Mapping[str, int], document_of: Mapping[str, int]) -> pa.Table:
+    rows = sorted((query_of[row.query_id], document_of[row.document_id], row.grade) for row in task.judgements if row.grade > 0)
+    return pa.table({
+        "task_id": np.full(len(rows), task_id, dtype=np.int32),
+        "query": np.array([row[0] for row in rows], dtype=np.int32),
+        "document": np.array([row[1] for row in rows], dtype=np.int32),
+        "grade": np.array([row[2] for row in rows], dtype=np.float64),
+    })  # fmt: skip
+
+
+def task_checksum(task: Task) -> str:
+    """SHA-256 of all that a run of the task depends on."""
+    digest = hashlib.sha256()
+    for part in (task.documents, task.queries, task.judgements):
+        for row in part:
+            digest.update(repr(tuple(row)).encode())
+            digest.update(b"\n")
+        digest.update(b"--\n")
+    return digest.hexdigest()
+
+
+def content_checksum(benchmark: Benchmark) -> str:
+    """SHA-256 of what a benchmark asks and judges; its card may be reworded without becoming another benchmark."""
+    tasks = [(task.name, task.exclude_self, task_checksum(task)) for task in benchmark.tasks]
+    return hashlib.sha256(repr((benchmark.version, benchmark.parallel, tasks)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Retrieval systems: from a corpus and questions to a ranking."""

@@ -1,0 +1,1 @@
+"""One page question each: reads the store, calls metrics and stats, returns a frozen answer."""

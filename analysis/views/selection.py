@@ -1,0 +1,66 @@
+"""What a page or a command asks for, and the nouns its answers share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Selection(NamedTuple):
+    """What is asked of a store; an empty tuple means all."""
+
+    benchmark: str  # name or name@version
+    tasks: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    where: tuple[tuple[str, str], ...] = ()  # query attribute = value
+
+
+class Sentence(NamedTuple):
+    """A takeaway computed from the data."""
+
+    bold: str  # the surprising half
+    rest: str  # may be empty
+
+
+class SystemLabel(NamedTuple):
+    """How a system is called and coloured."""
+
+    name: str
+    title: str
+    short: str  # for charts
+    paradigm: str
+    member: int  # its place among the stored systems of its paradigm: fixes lightness and dash
+
+
+class TaskLabel(NamedTuple):
+    """How a task is called."""
+
+    name: str
+    title: str
+    question: str
+    is_default: bool
+    n_queries: int
+    n_documents: int
+
+
+class BenchmarkLabel(NamedTuple):
+    """How a stored version of a benchmark is called."""
+
+    name: str
+    version: str
+    address: str  # name where it is the current version, else name@version
+    title: str
+    licence: str
+    source: str
+    notes: tuple[str, ...]
+    parallel: bool
+
+
+class MeasureLabel(NamedTuple):
+    """How a measure is called and defined."""
+
+    key: str  # ndcg_at_10
+    label: str  # nDCG@10
+    definition: str
+    source: str
+    aggregate: str  # pooled | balanced
+    unit: str  # share | percent

@@ -1,0 +1,1 @@
+"""One page a question; each is a short script."""
