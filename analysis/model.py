@@ -44,6 +44,7 @@ class Query(NamedTuple):
     mode: str | None = None
     strategy: str | None = None
     audit_status: str | None = None
+    source_query: str | None = None  # the id of the query it is a version of; all language versions share it
     excluded_documents: tuple[str, ...] = ()  # leave the ranking before ranks are counted
 
 
@@ -174,3 +175,13 @@ class Interval(NamedTuple):
     level: float  # of the interval, 0.95
     method: str  # such as "percentile-joint, B = 2000"
     n: int  # queries behind the value
+
+
+class SystemLabel(NamedTuple):
+    """How a system is called and coloured."""
+
+    name: str
+    title: str
+    short: str  # for charts
+    paradigm: str
+    member: int  # its place among the stored systems of its paradigm: fixes lightness and dash

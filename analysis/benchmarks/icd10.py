@@ -255,7 +255,9 @@ class _Builder:
         known = set(categories)
         codes = [code for code in self._asked if len(code) > 3 and category(code) in known]
         queries = tuple(
-            Query(f"{code}-{tag}", tag, self._asked[code][tag], family=category(code), related_group=chapter(code)) for code in codes for tag in self._languages
+            Query(f"{code}-{tag}", tag, self._asked[code][tag], family=category(code), related_group=chapter(code), source_query=code)
+            for code in codes
+            for tag in self._languages
         )
         judgements = tuple(Judgement(query.id, f"{query.family}-{tag}", 1.0) for query in queries for tag in self._languages)
         question = "The title of a four-character code asks for the title of its three-character category, which stands once in every language."
@@ -289,7 +291,7 @@ class _Builder:
     def _title_queries(self, languages: Iterable[str]) -> tuple[tuple[Query, ...], tuple[Judgement, ...]]:
         alike = self._documents_by_text()
         queries = tuple(
-            Query(f"{code}-{tag}", tag, titles[tag], family=code, sibling_group=category(code), related_group=chapter(code),
+            Query(f"{code}-{tag}", tag, titles[tag], family=code, sibling_group=category(code), related_group=chapter(code), source_query=code,
                   excluded_documents=tuple(alike[tag, same_text_key(titles[tag])]))
             for code, titles in self._asked.items()
             for tag in languages

@@ -59,7 +59,7 @@ class Judged:
     @cached_property
     def same(self) -> Flags:
         """``(J,)``: relevant, in the corpus and in the query's language."""
-        return self.reachable & (self.language == self.query_language[self.query])
+        return np.asarray(self.reachable & (self.language == self.query_language[self.query]))
 
     @cached_property
     def cross(self) -> Flags:
@@ -99,7 +99,7 @@ class Judged:
         return totals
 
     def first(self, ranks: Ranks, *, among: Flags) -> Ranks:
-        """Smallest of ``ranks`` ``(S, J)`` over each query's rows marked in ``among``; ``(S, Q)``, ``NEVER`` if none."""
+        """Smallest of ``ranks`` ``(S, J)`` over each query's rows marked in ``among``, ``(S, Q)``; else ``NEVER``."""
         queries, starts = self._groups
         first = np.full((len(ranks), self.n_queries), NEVER, dtype=np.int32)
         if len(starts):
@@ -124,14 +124,14 @@ def gains(grade: Floats, *, gain: Gain) -> Floats:
         Linear as in trec_eval's ``m_ndcg_cut``; exponential as in Burges et al. (2005), ICML.
     """
     positive = np.maximum(grade, 0.0)
-    return positive if gain == "linear" else np.exp2(positive) - 1.0
+    return np.asarray(positive if gain == "linear" else np.exp2(positive) - 1.0)
 
 
-def discounts(ranks: NDArray[Any], *, k: int) -> Floats:
+def discounts(ranks: NDArray[np.integer[Any]], *, k: int) -> Floats:
     """``1 / log2(rank + 1)`` of each 1-based rank, 0 beyond rank k; the shape of ``ranks``."""
     table = np.zeros(k + 2)
     table[1 : k + 1] = 1.0 / np.log2(np.arange(2, k + 2))
-    return table[np.minimum(ranks, k + 1)]
+    return np.asarray(table[np.minimum(ranks, k + 1)])
 
 
 def ideal_dcg(judged: Judged, *, k: int, gain: Gain = "linear") -> Floats:

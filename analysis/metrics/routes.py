@@ -72,7 +72,7 @@ def both_gold(judged: Judged) -> Flags:
 
 def n_by_language(judged: Judged) -> NDArray[np.int64]:
     """Relevant documents of each query in each language, ``(Q, L)``; dangling documents are in none."""
-    return _count_cells(judged, judged.reachable).astype(np.int64)
+    return _count_cells(judged, judged.reachable)
 
 
 def recall_by_language(judged: Judged, ranks: Ranks, *, k: int) -> Floats:
@@ -116,8 +116,7 @@ def route_cells(judged: Judged, by_language: Floats) -> Floats:
     Source:
         ChemCLIR-Bench, per-route recall.
     """
-    totals = [_by_query_language(judged, np.nan_to_num(values)) for values in by_language]
-    return ratio(np.stack(totals) if totals else np.empty((0, *route_counts(judged).shape)), route_counts(judged))
+    return ratio(_by_query_language(judged, np.nan_to_num(by_language)), route_counts(judged))
 
 
 def first_rank(judged: Judged, ranks: Ranks, *, which: Route) -> Ranks:
@@ -220,16 +219,15 @@ def preference(counts: NDArray[Any], corpus_share: Floats) -> Floats:
     return ratio(ratio(counts, counts.sum(axis=-1, keepdims=True)), corpus_share)
 
 
-def _count_cells(judged: Judged, among: Flags) -> Floats:
+def _count_cells(judged: Judged, among: Flags) -> NDArray[np.int64]:
     """Rows marked in ``among`` by query and document language, ``(Q, L)``; none of them may dangle."""
-    shape = (judged.n_queries, len(judged.languages))
-    cell = judged.query[among].astype(np.int64) * shape[1] + judged.language[among]
-    return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    n_languages = len(judged.languages)
+    cell = judged.query[among].astype(np.int64) * n_languages + judged.language[among]
+    counts = np.bincount(cell, minlength=judged.n_queries * n_languages)
+    return counts.reshape(judged.n_queries, n_languages)
 
 
 def _by_query_language(judged: Judged, values: NDArray[Any]) -> Floats:
-    """Sum of ``values`` ``(Q, L)`` over the queries of each language, ``(L, L)``."""
-    totals = np.zeros((len(judged.languages), values.shape[1]))
-    for language in range(len(judged.languages)):
-        totals[language] = values[judged.query_language == language].sum(axis=0)
-    return totals
+    """Sum of ``values`` ``(..., Q, L)`` over the queries of each language, ``(..., L, L)``."""
+    totals = [values[..., judged.query_language == code, :].sum(axis=-2) for code in range(len(judged.languages))]
+    return np.stack(totals, axis=-2).astype(np.float64)

@@ -89,6 +89,7 @@ class QueryColumns:
     mode: NDArray[np.object_]
     strategy: NDArray[np.object_]
     audit_status: NDArray[np.object_]
+    source_query: NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class DocumentColumns:
 
 @dataclass(frozen=True)
 class JudgementColumns:
-    """Judgements with a positive grade, sorted by query then document, each of length J."""
+    """Judgements sorted by query then document, each of length J."""
 
     query: NDArray[np.int32]
     document: NDArray[np.int32]
@@ -188,7 +189,7 @@ class Store:
     def queries(self, task_id: int) -> QueryColumns:
         """The queries of a task."""
         return QueryColumns(**self._columns(
-            """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status
+            """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status, source_query
                FROM query WHERE task_id = ? ORDER BY query""",
             [task_id],
         ))  # fmt: skip
@@ -199,12 +200,13 @@ class Store:
             "SELECT id, language, family, sibling_group, related_group FROM document WHERE task_id = ? ORDER BY document", [task_id]
         ))  # fmt: skip
 
-    def judgements(self, task_id: int) -> JudgementColumns:
-        """The judgements of a task that have a positive grade."""
+    def judgements(self, task_id: int, *, all_grades: bool = False) -> JudgementColumns:
+        """The judgements of a task that have a positive grade, the ones whose ranks are stored; or all of them."""
         return JudgementColumns(**self._columns(
             """SELECT query, document, grade, language
-               FROM judgement JOIN document USING (task_id, document) WHERE task_id = ? ORDER BY query, document""",
-            [task_id],
+               FROM judgement JOIN document USING (task_id, document) WHERE task_id = ? AND (grade > 0 OR ?)
+               ORDER BY query, document""",
+            [task_id, all_grades],
         ))  # fmt: skip
 
     def corpus_languages(self, task_id: int) -> dict[str, int]:
@@ -299,7 +301,7 @@ class Store:
 
     def faults(self) -> list[str]:
         """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
-        return [*self._file_faults(), *self._count_faults(), *self._orphans()]
+        return [*self._file_faults(), *self._count_faults()]
 
     def _file_faults(self) -> list[str]:
         files = [(self.cache.hits / row[0], row[1]) for row in self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL")]
@@ -316,7 +318,7 @@ class Store:
         rows = self._rows(
             """SELECT run.run_id, run.system, task.name,
                       (SELECT count(*) FROM relevant_rank WHERE relevant_rank.run_id = run.run_id) AS ranks,
-                      (SELECT count(*) FROM judgement WHERE judgement.task_id = run.task_id) AS judgements,
+                      (SELECT count(*) FROM judgement WHERE judgement.task_id = run.task_id AND grade > 0) AS judgements,
                       (SELECT count(*) FROM query_score WHERE query_score.run_id = run.run_id) AS scores, task.n_queries
                FROM run JOIN task USING (task_id) WHERE status = 'complete' ORDER BY run.run_id"""
         )
@@ -326,13 +328,28 @@ class Store:
             if row[3] != row[4] or row[5] != row[6]
         ]
 
-    def _orphans(self) -> list[str]:
-        kept = sorted(self.cache.root.glob("store-*.duckdb"), key=generations.generation_number)
+    def orphans(self) -> list[Path]:
+        """Bulk files that no kept generation names: left by a job that was ended, and swept by the next one."""
         named: set[Path] = set()
-        for generation in kept:
+        for generation in self.cache.root.glob("store-*.duckdb"):
             named |= write.bulk_files(self.cache, generations.shared_connection(generation).cursor())
-        found = {*self.cache.hits.glob("*.parquet"), *self.cache.documents.glob("*.parquet")}
-        return [f"{path}: no run or task names it" for path in sorted(found - named)]
+        return sorted({*self.cache.hits.glob("*.parquet"), *self.cache.documents.glob("*.parquet")} - named)
+
+    def export_hits(self, run: RunRow, target: Path) -> None:
+        """Write a run's kept hits as a Parquet file with the user's own ids."""
+        if run.hits_file is None:
+            raise StoreError(f"run of {run.system} keeps no hits: it was refused ({run.reason})")
+        temporary = target.with_name(target.name + ".tmp")
+        quoted = str(temporary).replace("'", "''")
+        self._rows(
+            f"""COPY (SELECT query.id AS query_id, document.id AS document_id, rank, score
+                FROM read_parquet($file) AS hit
+                JOIN query ON query.task_id = $task AND query.query = hit.query
+                JOIN document ON document.task_id = $task AND document.document = hit.document
+                ORDER BY hit.query, rank) TO '{quoted}' (FORMAT parquet)""",  # noqa: S608 (COPY takes no parameter for its target)
+            {"file": str(self.cache.hits / run.hits_file), "task": run.task_id},
+        )
+        generations.publish(temporary, target)
 
 
 def _unmasked(column: NDArray[Any]) -> NDArray[Any]:

@@ -241,7 +241,7 @@ class Writer:
             """INSERT INTO relevant_rank
                SELECT ?, judgement.query, judgement.document, ranking.rank
                FROM judgement LEFT JOIN ranking ON ranking.query = judgement.query AND ranking.document = judgement.document
-               WHERE judgement.task_id = ? ORDER BY judgement.query, judgement.document""",
+               WHERE judgement.task_id = ? AND judgement.grade > 0 ORDER BY judgement.query, judgement.document""",
             [run_id, task_id],
         )
         self._connection.unregister("ranking")
@@ -303,7 +303,7 @@ def _document_table(task_id: int, task: Task, dangling: Sequence[str]) -> pa.Tab
 
 
 def _query_table(task_id: int, task: Task) -> pa.Table:
-    names = ("id", "language", "text", "family", "sibling_group", "related_group", "tier", "mode", "strategy", "audit_status")
+    names = ("id", "language", "text", "family", "sibling_group", "related_group", "tier", "mode", "strategy", "audit_status", "source_query")
     columns = {name: pa.array([getattr(query, name) for query in task.queries], pa.string()) for name in names}
     n = len(task.queries)
     return pa.table({"task_id": np.full(n, task_id, dtype=np.int32), "query": np.arange(n, dtype=np.int32), **columns})
@@ -316,7 +316,7 @@ def _excluded_table(task_id: int, task: Task, document_of: Mapping[str, int]) ->
 
 
 def _judgement_table(task_id: int, task: Task, *, query_of: Mapping[str, int], document_of: Mapping[str, int]) -> pa.Table:
-    rows = sorted((query_of[row.query_id], document_of[row.document_id], row.grade) for row in task.judgements if row.grade > 0)
+    rows = sorted((query_of[row.query_id], document_of[row.document_id], row.grade) for row in task.judgements)
     return pa.table({
         "task_id": np.full(len(rows), task_id, dtype=np.int32),
         "query": np.array([row[0] for row in rows], dtype=np.int32),

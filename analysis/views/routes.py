@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.views.selection import BenchmarkLabel, MeasureLabel, Sentence, SystemLabel, TaskLabel
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InputError
+from analysis.metrics import routes as metrics
+from analysis.model import NEVER, SystemLabel
+from analysis.stats import bootstrap
+from analysis.stats.proportion import wilson
+from analysis.store.read import Store
+from analysis.text import language_name
+from analysis.views.evidence import LEVEL, Evidence, Floats, benchmark_label, chosen_tasks, measure_label, number, system_labels, task_label
+from analysis.views.overview import of_100
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 SMALL_N = 30
 CUTOFFS = (1, 5, 10, 25, 50, 100)
@@ -85,3 +98,260 @@ class RouteQueries:
     n_failing: int  # queries with no relevant document of that language in the top k
     rows: tuple[AnswerRank, ...]
     title: str  # "en → ja · all-MiniLM · 198 of 200 queries fail"
+
+
+def routes(store: Store, selection: Selection, *, k: int = 10) -> RoutesView:
+    """The route cells of one task for each chosen system.
+
+    Raises:
+        InputError: an unknown benchmark, task or system; not exactly one task; or a k below 1.
+    """
+    evidence, labels = _evidence(store, selection, k)
+    chosen = tuple(labels[run.system] for run in evidence.runs)
+    cells = tuple(_cells(evidence, k))
+    return RoutesView(
+        benchmark=benchmark_label(evidence.benchmark),
+        task=task_label(evidence.task),
+        measure=measure_label(f"recall_at_{k}"),
+        k=k,
+        languages=evidence.languages,
+        language_names=tuple(language_name(tag) for tag in evidence.languages),
+        systems=chosen,
+        cells=cells,
+        takeaway=_takeaway(cells, chosen),
+        caption=_caption(evidence, cells, k),
+        diagonal_reason=_diagonal_reason(evidence),
+        shallow=tuple(f"{labels[run.system].short}: run is only {run.depth} deep" for run in evidence.runs if run.depth < k),
+    )
+
+
+def _evidence(store: Store, selection: Selection, k: int) -> tuple[Evidence, dict[str, SystemLabel]]:
+    if k < 1:
+        raise InputError(f"k {k}: expected 1 or more")
+    tasks = chosen_tasks(store, selection)
+    if len(tasks) != 1:
+        raise InputError(f"{len(tasks)} tasks: expected one of {', '.join(task.name for task in tasks)}")
+    labels = system_labels(store)
+    return Evidence.load(store, tasks[0], selection=selection, labels=labels), labels
+
+
+def _by_language(evidence: Evidence, k: int) -> Floats:
+    """``(S, Q, L)`` recall at k by document language, NaN outside the slice."""
+    found = metrics.recall_by_language(evidence.judged, evidence.ranks, k=k)
+    return np.where(evidence.mask[np.newaxis, :, np.newaxis], found, np.nan)
+
+
+def _cells(evidence: Evidence, k: int) -> Iterator[RouteCell]:
+    n_systems, n_languages = len(evidence.runs), len(evidence.languages)
+    found = _by_language(evidence, k)
+    preference = _preference(evidence)
+    means = np.full((n_systems, n_languages, n_languages), np.nan)
+    counts = np.zeros((n_languages, n_languages), dtype=np.int64)
+    bounds: dict[int, tuple[Floats, Floats, str]] = {}
+    for asked in range(n_languages):
+        columns = _columns(found, evidence.judged.query_language == asked)
+        mean = evidence.mean(columns, balanced=False)
+        means[:, asked] = mean.value.reshape(n_systems, n_languages)
+        counts[asked] = mean.n.reshape(n_systems, n_languages)[0] if n_systems else 0
+        bounds[asked] = _bounds(evidence, columns, mean)
+    retention = metrics.retention(means, counts)
+    for place, run in enumerate(evidence.runs):
+        for asked, source in enumerate(evidence.languages):
+            low, high, method = bounds[asked]
+            for answered, target in enumerate(evidence.languages):
+                flat = place * n_languages + answered
+                yield RouteCell(
+                    evidence.task.name, run.system, source, target, f"recall_at_{k}",
+                    number(means[place, asked, answered]), number(retention[place, asked, answered]), number(preference[place, asked, answered]),
+                    number(low[flat]), number(high[flat]), method, int(counts[asked, answered]),
+                )  # fmt: skip
+
+
+def _columns(found: Floats, asked: NDArray[np.bool_]) -> Floats:
+    """``(S x L, Q)``: one row a system and document language, only the queries of one language."""
+    spoken = np.where(asked[np.newaxis, :, np.newaxis], found, np.nan)
+    return np.moveaxis(spoken, 2, 1).reshape(found.shape[0] * found.shape[2], found.shape[1])
+
+
+def _bounds(evidence: Evidence, columns: Floats, mean: bootstrap.Mean) -> tuple[Floats, Floats, str]:
+    """Wilson where every query has exactly one such document, so that each value is 0 or 1; else the bootstrap."""
+    known = ~np.isnan(columns)
+    if bool(np.isin(columns[known], (0.0, 1.0)).all()) and _one_answer_each(evidence, known):
+        low, high = wilson(np.where(known, columns, 0.0).sum(axis=1), mean.n, level=LEVEL)
+        return low, high, "wilson"
+    low, high = bootstrap.interval_of_draws(evidence.draws(columns, balanced=False), level=LEVEL)
+    return low, high, evidence.method
+
+
+def _one_answer_each(evidence: Evidence, known: NDArray[np.bool_]) -> bool:
+    counts = metrics.n_by_language(evidence.judged)[known.any(axis=0)]
+    return bool((counts <= 1).all())
+
+
+def _preference(evidence: Evidence) -> Floats:
+    """``(S, Lq, Ld)`` how often a language stands above the answer, against its share of the corpus."""
+    code = {tag: place for place, tag in enumerate(evidence.languages)}
+    counts = np.zeros((len(evidence.runs), len(code), len(code)))
+    for place, asked, language, count in evidence.store.language_above([run.run_id for run in evidence.runs]) if evidence.runs else ():
+        counts[place, code[asked], code[language]] = count
+    corpus = evidence.store.corpus_languages(evidence.task.task_id)
+    share = np.array([corpus.get(tag, 0) for tag in evidence.languages]) / max(sum(corpus.values()), 1)
+    return metrics.preference(counts, share)
+
+
+def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sentence:
+    """The steepest fall between two document languages for one query language, and who does best where it ends."""
+    solid = [cell for cell in cells if cell.value is not None and cell.n >= SMALL_N]
+    rows: dict[tuple[str, str], list[RouteCell]] = {}
+    for cell in solid:
+        rows.setdefault((cell.system, cell.query_language), []).append(cell)
+    falls = [(max(row, key=_value), min(row, key=_value)) for row in rows.values() if len(row) > 1]
+    if not falls:
+        return Sentence("Too few queries to say which routes fail.", f"Every cell rests on fewer than {SMALL_N} queries.")
+    best, worst = max(falls, key=lambda pair: _value(pair[0]) - _value(pair[1]))
+    short = {label.name: label.short for label in systems}
+    source, high, low = language_name(best.query_language), language_name(best.document_language), language_name(worst.document_language)
+    article = "an" if source[0] in "AEIOU" else "a"
+    bold = f"{short[best.system]} finds {of_100(_value(best))} {high} answers for {article} {source} query, and {round(100 * _value(worst))} of 100 {low} ones."
+    rivals = [
+        cell for cell in solid
+        if (cell.query_language, cell.document_language) == (worst.query_language, worst.document_language) and cell.system != worst.system
+    ]  # fmt: skip
+    if not rivals:
+        return Sentence(bold, "")
+    rival = max(rivals, key=_value)
+    return Sentence(bold, f"{short[rival.system]} finds {of_100(_value(rival))} on the same route.")
+
+
+def _value(cell: RouteCell) -> float:
+    return cell.value if cell.value is not None else -1.0
+
+
+def _diagonal_reason(evidence: Evidence) -> str | None:
+    if evidence.judged.same.any():
+        return None
+    if evidence.task.exclude_self:
+        return "a query's own text is left out and its answers are in other languages, so the diagonal is blank"
+    return "no answer is in its query's own language, so the diagonal is blank"
+
+
+def _caption(evidence: Evidence, cells: Sequence[RouteCell], k: int) -> str:
+    rows = {cell.query_language: cell.n for cell in cells if cell.n}
+    span = "no queries" if not rows else f"{min(rows.values()):,} queries a row" if len(set(rows.values())) == 1 else f"{min(rows.values()):,} to {max(rows.values()):,} queries a row"
+    parts = [f"R@{k} by query language (rows) and document language (columns)", span, f"{evidence.task.n_documents:,} documents in one pool"]
+    reason = _diagonal_reason(evidence)
+    return " · ".join([*parts, reason] if reason else parts)
+
+
+def route_difference(store: Store, selection: Selection, *, a: str, b: str, k: int = 10) -> RouteDifference:
+    """System ``a`` minus system ``b``, cell by cell, paired over queries.
+
+    Raises:
+        InputError: as for :func:`routes`, or a system without a run of the task.
+    """
+    evidence, labels = _evidence(store, selection._replace(systems=(a, b)), k)
+    place = {run.system: index for index, run in enumerate(evidence.runs)}
+    for name in (a, b):
+        if name not in place:
+            raise InputError(f"system {name!r} has no run of {evidence.task.name}")
+    found = _by_language(evidence, k)
+    apart = (found[place[a]] - found[place[b]])[np.newaxis]
+    cells = tuple(_difference_cells(evidence, apart, f"{a} − {b}", k))
+    return RouteDifference(
+        a=labels[a],
+        b=labels[b],
+        measure=measure_label(f"recall_at_{k}"),
+        languages=evidence.languages,
+        cells=cells,
+        takeaway=_difference_takeaway(cells, labels[a], labels[b]),
+    )
+
+
+def _difference_cells(evidence: Evidence, apart: Floats, name: str, k: int) -> Iterator[RouteCell]:
+    for asked, source in enumerate(evidence.languages):
+        columns = _columns(apart, evidence.judged.query_language == asked)
+        mean = evidence.mean(columns, balanced=False)
+        low, high = bootstrap.interval_of_draws(evidence.draws(columns, balanced=False), level=LEVEL)
+        for answered, target in enumerate(evidence.languages):
+            yield RouteCell(
+                evidence.task.name, name, source, target, f"recall_at_{k}", number(mean.value[answered]), None, None,
+                number(low[answered]), number(high[answered]), evidence.method, int(mean.n[answered]),
+            )  # fmt: skip
+
+
+def _difference_takeaway(cells: Sequence[RouteCell], a: SystemLabel, b: SystemLabel) -> Sentence:
+    solid = [cell for cell in cells if cell.value is not None and cell.n >= SMALL_N and cell.low is not None and cell.high is not None]
+    if not solid:
+        return Sentence("Too few queries to compare the two.", f"Every cell rests on fewer than {SMALL_N} queries.")
+    ahead = sum(cell.low > 0 for cell in solid if cell.low is not None)
+    behind = sum(cell.high < 0 for cell in solid if cell.high is not None)
+    widest = max(solid, key=lambda cell: abs(cell.value or 0.0))
+    winner = a if (widest.value or 0.0) > 0 else b
+    bold = f"{a.short} is ahead of {b.short} on {ahead} of {len(solid)} routes and behind on {behind}."
+    rest = (
+        f"The widest gap is {widest.query_language} → {widest.document_language}, where {winner.short} finds "
+        f"{round(100 * abs(widest.value or 0.0))} more of 100. Other routes cannot be told apart at 95 %."
+    )
+    return Sentence(bold, rest)
+
+
+def route_queries(store: Store, selection: Selection, *, system: str, query_language: str, document_language: str, k: int = 10) -> RouteQueries:
+    """The queries behind one cell with the rank that each chosen system gave each relevant document; the worst first.
+
+    Raises:
+        InputError: as for :func:`routes`, a language the task lacks, or a system without a run of the task.
+    """
+    evidence, labels = _evidence(store, selection, k)
+    for tag in (query_language, document_language):
+        if tag not in evidence.languages:
+            raise InputError(f"language {tag!r}: {evidence.task.name} has {', '.join(evidence.languages)}")
+    names = [run.system for run in evidence.runs]
+    if system not in names:
+        raise InputError(f"system {system!r} has no run of {evidence.task.name} among the chosen ones: {', '.join(names)}")
+    order = [names.index(system), *(place for place, name in enumerate(names) if name != system)]
+    keep = _route_rows(evidence, query_language, document_language)
+    rows = tuple(_answer_ranks(evidence, np.flatnonzero(keep), order))
+    asked, failing = _failing(evidence, keep, order[0], k)
+    chosen = tuple(labels[names[place]] for place in order)
+    return RouteQueries(
+        system=chosen[0],
+        systems=chosen,
+        depths=tuple(evidence.runs[place].depth for place in order),
+        query_language=query_language,
+        document_language=document_language,
+        k=k,
+        n_queries=asked,
+        n_failing=failing,
+        rows=rows,
+        title=f"{query_language} → {document_language} · {chosen[0].short} · {failing:,} of {asked:,} queries fail",
+    )
+
+
+def _route_rows(evidence: Evidence, query_language: str, document_language: str) -> NDArray[np.bool_]:
+    """``(J,)`` relevant documents of one language for the queries of another, inside the slice."""
+    judged, languages = evidence.judged, evidence.languages
+    asked = judged.query_language[judged.query] == languages.index(query_language)
+    answered = judged.language == languages.index(document_language)
+    return np.asarray(judged.reachable & asked & answered & evidence.mask[judged.query])
+
+
+def _failing(evidence: Evidence, keep: NDArray[np.bool_], place: int, k: int) -> tuple[int, int]:
+    """How many queries a cell has, and how many of them find nothing of that language in the top k."""
+    first = evidence.judged.first(evidence.ranks[place : place + 1], among=keep)[0]
+    asked = np.unique(evidence.judged.query[keep])
+    return len(asked), int((first[asked] > k).sum())
+
+
+def _answer_ranks(evidence: Evidence, rows: NDArray[np.intp], order: Sequence[int]) -> Iterator[AnswerRank]:
+    judged, queries = evidence.judged, evidence.queries
+    documents = evidence.store.judgements(evidence.task.task_id).document[rows]
+    texts = evidence.store.texts(evidence.task.task_id, sorted(set(documents.tolist())))
+    ids = evidence.store.documents(evidence.task.task_id).id
+    worst_first = np.lexsort((rows, -evidence.ranks[order[0], rows].astype(np.int64)))
+    for at in worst_first:
+        row, query, document = int(rows[at]), int(judged.query[rows[at]]), int(documents[at])
+        ranks = tuple(None if rank == NEVER else int(rank) for rank in evidence.ranks[list(order), row])
+        yield AnswerRank(
+            str(queries.id[query]), str(queries.text[query]), str(queries.language[query]),
+            str(ids[document]), texts[document], evidence.languages[judged.language[row]], ranks,
+        )  # fmt: skip

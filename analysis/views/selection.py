@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from analysis.model import SystemLabel as SystemLabel  # re-exported: charts and pages see views only
+
 
 class Selection(NamedTuple):
     """What is asked of a store; an empty tuple means all."""
@@ -19,16 +21,6 @@ class Sentence(NamedTuple):
 
     bold: str  # the surprising half
     rest: str  # may be empty
-
-
-class SystemLabel(NamedTuple):
-    """How a system is called and coloured."""
-
-    name: str
-    title: str
-    short: str  # for charts
-    paradigm: str
-    member: int  # its place among the stored systems of its paradigm: fixes lightness and dash
 
 
 class TaskLabel(NamedTuple):

@@ -50,14 +50,15 @@ CREATE TABLE query (
     tier VARCHAR,
     mode VARCHAR,
     strategy VARCHAR,
-    audit_status VARCHAR
+    audit_status VARCHAR,
+    source_query VARCHAR             -- all language versions of one question share it
 );
 CREATE TABLE excluded (
     task_id INTEGER NOT NULL,
     query INTEGER NOT NULL,
     document INTEGER NOT NULL
 );
--- Grades of 0 and below are counted in task.n_negative_grades and in query_score, and change no measure.
+-- Every grade, also 0 and below: a document judged non-relevant is judged.
 CREATE TABLE judgement (
     task_id INTEGER NOT NULL,
     query INTEGER NOT NULL,

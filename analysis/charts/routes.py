@@ -1,0 +1,354 @@
+"""Heatmaps of query language against document language: small multiples on one scale, and one system minus another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from analysis.charts import theme
+from analysis.views.routes import SMALL_N, RouteCell, RouteDifference, RoutesView
+from analysis.views.selection import SystemLabel
+
+Key = tuple[str, str, str]
+"""System, query language, document language: what a click on a cell reports."""
+
+DEEP = 0.55
+"""From here on the ink is deep enough for light text."""
+
+HEADING = 70
+"""Pixels above a heatmap: the system's name, the axis title, the document languages."""
+
+COLOUR_BAR = 0.93
+"""Share of the width left of the colour bar."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How values become colours; one for all heatmaps of a figure."""
+
+    title: str
+    colours: theme.Scale
+    position: Callable[[float], float]  # a value's place on the colour axis
+    low: float
+    high: float
+    ticks: Mapping[float, str]  # place on the colour axis -> words
+    text: Callable[[float], str]  # inside the cell
+    deep: Callable[[float], bool]  # whether the ink under the value needs text in the other colour
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One heatmap: what stands above it, and its cells' values and words."""
+
+    system: str
+    title: str
+    cells: Sequence[RouteCell]
+    value: Callable[[RouteCell], float | None]
+    hover: Callable[[RouteCell], str]
+
+
+class Place(NamedTuple):
+    """Where a heatmap lies in the figure, as shares of its width and height."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the heatmaps of a figure have in common."""
+
+    languages: tuple[str, ...]
+    scale: Scale
+    chosen: Key | None
+    dark: bool
+
+
+def heatmaps(
+    view: RoutesView, *, retention: bool = False, preference: bool = False, chosen: Key | None = None, dark: bool = False
+) -> go.Figure:
+    """One heatmap a system on one scale; document languages on top, query languages on the left.
+
+    Args:
+        view: the cells.
+        retention: show what is left of the query language's own diagonal cell instead of recall.
+        preference: show how often a language stands above the answer, against its share of the corpus.
+        chosen: the cell to mark.
+        dark: for the dark theme.
+    """
+    scale = _preference_scale(dark) if preference else _share_scale("Retention" if retention else view.measure.label, dark)
+    names = dict(zip(view.languages, view.language_names, strict=True))
+    value = _preference if preference else _retention if retention else _value
+    panels = [
+        Panel(
+            label.name,
+            _heading(label, dark),
+            tuple(cell for cell in view.cells if cell.system == label.name),
+            value,
+            lambda cell, label=label: _hover(cell, label=label, names=names, measure=view.measure.label),
+        )
+        for label in view.systems
+    ]
+    return _small_multiples(panels, Grid(view.languages, scale, chosen, dark))
+
+
+def difference(view: RouteDifference, *, chosen: Key | None = None, dark: bool = False) -> go.Figure:
+    """One heatmap of one system minus another, blue to orange with a true zero between."""
+    page = theme.paper(dark)
+    title = (
+        f"{theme.chip(theme.system_colour(view.a, dark=dark))} {view.a.short} minus "
+        f"{theme.chip(theme.system_colour(view.b, dark=dark))} {view.b.short}"
+        f'<span style="color:{page.secondary}"> · {view.measure.label}</span>'
+    )
+    panel = Panel(view.a.name, title, view.cells, _value, lambda cell: _difference_hover(cell, view=view))
+    return _small_multiples([panel], Grid(view.languages, _difference_scale(view, dark), chosen, dark))
+
+
+def cell_text(value: float) -> str:
+    """Two decimals without the leading zero: .42, .00, 1.00, −.10."""
+    shown = f"{abs(value):.2f}"
+    sign = "−" if value < 0 and float(shown) else ""
+    return sign + (shown[1:] if shown.startswith("0") else shown)
+
+
+# Scales
+
+
+def _share_scale(title: str, dark: bool) -> Scale:
+    ticks = {place / 5: f"{place / 5:.1f}" for place in range(6)}
+    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text, lambda value: value > DEEP)
+
+
+def _preference_scale(dark: bool) -> Scale:
+    ticks = {-2.0: "¼ ×", -1.0: "½ ×", 0.0: "1 × none", 1.0: "2 ×", 2.0: "4 ×"}
+
+    def position(value: float) -> float:
+        return max(math.log2(value), -2.5) if value > 0 else -2.5
+
+    return Scale(
+        "Preference", theme.difference_scale(dark), position, -2.5, 2.5, ticks, "{:.2f}".format,
+        lambda value: abs(position(value)) > 1.6,
+    )  # fmt: skip
+
+
+def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
+    largest = max((abs(cell.value) for cell in view.cells if cell.value is not None), default=0.0)
+    reach = max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
+    ticks = {-reach: f"−{reach:.2f}", -reach / 2: "", 0.0: "0 no difference", reach / 2: "", reach: f"+{reach:.2f}"}
+    return Scale(
+        f"{view.measure.label}: {view.a.short} − {view.b.short}", theme.difference_scale(dark), float, -reach, reach, ticks,
+        cell_text, lambda value: abs(value) > 0.62 * reach,
+    )  # fmt: skip
+
+
+# What a cell shows and says
+
+
+def _value(cell: RouteCell) -> float | None:
+    return cell.value
+
+
+def _retention(cell: RouteCell) -> float | None:
+    return cell.retention
+
+
+def _preference(cell: RouteCell) -> float | None:
+    return cell.preference
+
+
+def _heading(label: SystemLabel, dark: bool) -> str:
+    grey = theme.paper(dark).secondary
+    return f'{theme.chip(theme.system_colour(label, dark=dark))} {label.short}<span style="color:{grey}"> · {label.paradigm}</span>'
+
+
+def _hover(cell: RouteCell, *, label: SystemLabel, names: Mapping[str, str], measure: str) -> str:
+    route = f"<b>{names[cell.query_language]} query → {names[cell.document_language]} document</b> · {label.short}"
+    lines = [route]
+    if cell.value is not None:
+        lines.append(f"{measure} {cell.value:.4f}{_interval(cell)}")
+    if cell.retention is not None:
+        lines.append(f"retention {cell.retention:.4f} of {names[cell.query_language]} → {names[cell.query_language]}")
+    if cell.preference is not None:
+        lines.append(f"preference {cell.preference:.4f} (1 = none)")
+    lines.append(_count(cell))
+    return "<br>".join(lines)
+
+
+def _difference_hover(cell: RouteCell, *, view: RouteDifference) -> str:
+    lines = [f"<b>{cell.query_language} query → {cell.document_language} document</b>"]
+    if cell.value is not None:
+        lines.append(f"{view.measure.label} {view.a.short} − {view.b.short}: {cell.value:+.4f}{_interval(cell)}")
+    lines.append(_count(cell))
+    return "<br>".join(lines)
+
+
+def _interval(cell: RouteCell) -> str:
+    if cell.low is None or cell.high is None:
+        return ""
+    return f" ({cell.low:.4f} to {cell.high:.4f}, {cell.method})"
+
+
+def _count(cell: RouteCell) -> str:
+    return f"n = {cell.n:,}" + (f", fewer than {SMALL_N}: hatched" if cell.n < SMALL_N else "")
+
+
+# Drawing
+
+
+def _small_multiples(panels: Sequence[Panel], grid: Grid) -> go.Figure:
+    places, height = _places(len(panels), n_languages=len(grid.languages))
+    figure = go.Figure()
+    figure.update_layout(coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places), height=height), barmode="overlay")
+    theme.dress(figure, dark=grid.dark, height=height)
+    for number, (panel, place) in enumerate(zip(panels, places, strict=True), start=1):
+        _draw(figure, panel, number=number, place=place, grid=grid)
+    figure.update_layout(clickmode="event+select", hovermode="closest", uirevision="routes")
+    return figure
+
+
+def _places(count: int, *, n_languages: int) -> tuple[list[Place], int]:
+    """Where each heatmap lies, and the height of the figure in pixels."""
+    per_row = 3 if n_languages <= 7 else 2 if n_languages <= 12 else 1
+    rows = math.ceil(count / per_row)
+    slot = COLOUR_BAR / max(min(count, per_row), min(per_row, 2))
+    block = HEADING + n_languages * (38 if n_languages <= 8 else 30)
+    height = rows * block + 12
+    places = []
+    for index in range(count):
+        row, column = divmod(index, per_row)
+        top = 1 - (row * block + HEADING) / height
+        left = column * slot + 0.035
+        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - HEADING) / height, top))
+    return places, height
+
+
+def _colour_axis(grid: Grid, *, place: Place, used: float, height: int) -> dict[str, object]:
+    scale = grid.scale
+    return {
+        "colorscale": [list(stop) for stop in scale.colours],
+        "cmin": scale.low,
+        "cmax": scale.high,
+        "colorbar": {
+            "title": {"text": scale.title, "side": "right"},
+            "tickvals": list(scale.ticks),
+            "ticktext": list(scale.ticks.values()),
+            "thickness": 10,
+            "outlinewidth": 0,
+            "lenmode": "pixels",
+            "len": (place.top - place.bottom) * height,
+            "x": used + 0.012,
+            "xanchor": "left",
+            "xpad": 0,
+            "ypad": 0,
+            "y": place.top,
+            "yanchor": "top",
+        },
+    }
+
+
+def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: Grid) -> None:
+    suffix = "" if number == 1 else str(number)
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    traces = [
+        _layer(panel, grid, axes=axes, deep=False),
+        _layer(panel, grid, axes=axes, deep=True),
+        _hatch(panel, grid, axes=axes),
+        _targets(panel, grid, axes=axes),
+    ]
+    figure.add_traces([trace for trace in traces if trace is not None])
+    figure.update_layout({f"xaxis{suffix}": _axis(grid, place, number, horizontal=True), f"yaxis{suffix}": _axis(grid, place, number, horizontal=False)})
+    figure.add_annotation(
+        text=panel.title, x=place.left, y=place.top, xref="paper", yref="paper", xanchor="left", yanchor="bottom", yshift=44,
+        showarrow=False, align="left", font={"size": 15},
+    )  # fmt: skip
+    for shape in _outlines(panel, grid):
+        figure.add_shape(xref=f"x{suffix}", yref=f"y{suffix}", **shape)
+
+
+def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[str, object]:
+    count = len(grid.languages)
+    edges = [-0.5, count - 0.5]
+    suffix = "" if number == 1 else str(number)
+    words = "document language" if horizontal else "query language"
+    return {
+        "domain": [place.left, place.right] if horizontal else [place.bottom, place.top],
+        "range": edges if horizontal else edges[::-1],
+        "side": "top" if horizontal else "left",
+        "anchor": f"{'y' if horizontal else 'x'}{suffix}",
+        "tickvals": list(range(count)),
+        "ticktext": list(grid.languages),
+        "tickfont": {"size": 14},
+        "title": {"text": words if number == 1 else "", "font": {"size": 12}, "standoff": 2},
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "color": theme.paper(grid.dark).secondary,
+    }
+
+
+def _positions(panel: Panel, grid: Grid) -> list[tuple[int, int, RouteCell]]:
+    """Column, row and cell of each cell whose languages are drawn."""
+    place = {language: index for index, language in enumerate(grid.languages)}
+    return [(place[cell.document_language], place[cell.query_language], cell) for cell in panel.cells]
+
+
+def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> go.Heatmap:
+    """The cells whose ink is deep, or those whose ink is pale: a heatmap has one colour of text, and we need two."""
+    size = len(grid.languages)
+    colours: list[list[float | None]] = [[None] * size for _ in range(size)]
+    texts = [[""] * size for _ in range(size)]
+    for column, row, cell in _positions(panel, grid):
+        value = panel.value(cell)
+        if value is not None and grid.scale.deep(value) == deep:
+            colours[row][column] = grid.scale.position(value)
+            texts[row][column] = grid.scale.text(value)
+    page = theme.paper(grid.dark)
+    return go.Heatmap(
+        z=colours, text=texts, texttemplate="%{text}", coloraxis="coloraxis", hoverinfo="skip", xgap=2, ygap=2,
+        textfont={"size": 14 if size <= 8 else 11, "color": page.on_ink if deep else page.text}, **axes,
+    )  # fmt: skip
+
+
+def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
+    """Lines over the cells that rest on too few queries."""
+    small = [(column, row) for column, row, cell in _positions(panel, grid) if panel.value(cell) is not None and cell.n < SMALL_N]
+    if not small:
+        return None
+    line = theme.see_through(theme.paper(grid.dark).text, alpha=0.45)
+    return go.Bar(
+        x=[column for column, _ in small], y=[1] * len(small), base=[row - 0.5 for _, row in small], width=0.96,
+        marker={"color": theme.CLEAR, "line": {"width": 0}, "pattern": {"shape": "/", "fgcolor": line, "bgcolor": theme.CLEAR, "size": 7, "solidity": 0.12}},
+        hoverinfo="skip", name=f"n < {SMALL_N}", unselected={"marker": {"opacity": 1}}, **axes,
+    )  # fmt: skip
+
+
+def _targets(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Scatter:
+    """Transparent squares over the cells: a heatmap reports no clicks, marks do."""
+    shown = [item for item in _positions(panel, grid) if panel.value(item[2]) is not None and item[2].n]
+    return go.Scatter(
+        x=[column for column, _, _ in shown], y=[row for _, row, _ in shown], mode="markers",
+        marker={"symbol": "square", "size": 34 if len(grid.languages) <= 8 else 24, "color": theme.CLEAR, "line": {"width": 0}},
+        customdata=[[panel.system, cell.query_language, cell.document_language] for _, _, cell in shown],
+        hovertext=[panel.hover(cell) for _, _, cell in shown], hoverinfo="text", **axes,
+    )  # fmt: skip
+
+
+def _outlines(panel: Panel, grid: Grid) -> list[dict[str, object]]:
+    """A thin frame round each diagonal cell, a thick one round the chosen cell."""
+    page = theme.paper(grid.dark)
+    shapes = []
+    for column, row, cell in _positions(panel, grid):
+        chosen = grid.chosen == (panel.system, cell.query_language, cell.document_language)
+        if chosen or (column == row and panel.value(cell) is not None):
+            line = {"width": 3, "color": page.accent} if chosen else {"width": 1.2, "color": page.text}
+            inset = 0.46
+            shapes.append({
+                "type": "rect", "x0": column - inset, "x1": column + inset, "y0": row - inset, "y1": row + inset, "line": line, "layer": "above",
+            })  # fmt: skip
+    return shapes

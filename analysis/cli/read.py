@@ -1,0 +1,234 @@
+"""Commands that answer: list, scores, routes, per-query, show, probe, check."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis import paths, probe
+from analysis.cli.output import plain, write_json, write_rows
+from analysis.errors import InputError, StoreError
+from analysis.model import NEVER, Interval
+from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import overview as overview_view
+from analysis.views import routes as routes_view
+from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number, system_labels
+from analysis.views.selection import Selection
+from analysis.views.source import open_source
+
+SCORE_MEASURES = (
+    "ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "recall_at_25_same", "recall_at_25_cross",
+    "recall_at_50_same", "recall_at_50_cross", "hit_at_1", "rr", "language_transfer", "jbc_at_100", "same_language_irrelevant_at_10",
+)  # fmt: skip
+PER_QUERY = (
+    "ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "hit_at_1", "precision_at_10",
+    "rr", "rr_at_10", "ap",
+)  # fmt: skip
+
+
+def opened(options: argparse.Namespace) -> Store:
+    """The store a command reads.
+
+    Raises:
+        StoreError: nothing is stored yet.
+    """
+    store = open_source(options.cache)
+    if store is None:
+        raise StoreError(f"{paths.cache(options.cache).root}: nothing is stored yet; build a benchmark first (python -m analysis build icd10)")
+    return store
+
+
+def selection(options: argparse.Namespace) -> Selection:
+    """What the flags ask for.
+
+    Raises:
+        InputError: a ``--where`` without an equals sign.
+    """
+    pairs = []
+    for text in options.where:
+        attribute, separator, value = text.partition("=")
+        if not separator:
+            raise InputError(f"--where {text!r}: expected attribute=value, such as language=ja")
+        pairs.append((attribute, value))
+    return Selection(options.benchmark, tuple(options.task), tuple(options.system), tuple(pairs))
+
+
+def slices(store: Store, options: argparse.Namespace) -> Iterator[tuple[Selection, dict[str, Any]]]:
+    """The selection itself, or with ``--by`` one a value of that attribute, with what its rows carry."""
+    asked = selection(options)
+    if options.by is None:
+        yield asked, {}
+        return
+    values: set[str] = set()
+    for task in chosen_tasks(store, asked):
+        columns = store.queries(task.task_id)
+        if not hasattr(columns, options.by) or options.by in {"id", "text"}:
+            raise InputError(f"--by {options.by!r}: expected a query attribute such as language, tier, mode or family")
+        values |= {value for value in getattr(columns, options.by) if value is not None}
+    for value in sorted(values):
+        yield asked._replace(where=(*asked.where, (options.by, value))), {"slice": {"attribute": options.by, "value": value}}
+
+
+def list_stored(options: argparse.Namespace) -> None:
+    """What is there."""
+    store = open_source(options.cache)
+    rows: list[dict[str, Any]] = [] if store is None else list(_LISTS[options.what](store, options))
+    write_rows(rows, options.format)
+
+
+def _list_benchmarks(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for row in store.benchmarks():
+        yield {"benchmark": benchmark_label(row).address, **plain(row._replace(built_at=row.built_at.isoformat()))}  # type: ignore[arg-type]
+
+
+def _stored_tasks(store: Store, options: argparse.Namespace) -> Iterator[tuple[str, TaskRow]]:
+    benchmarks = [store.benchmark(options.benchmark)] if options.benchmark else store.benchmarks()
+    for row in benchmarks:
+        for task in store.tasks(row.benchmark_id):
+            if not options.task or task.name in options.task:
+                yield benchmark_label(row).address, task
+
+
+def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for address, task in _stored_tasks(store, options):
+        yield {"benchmark": address, "task": task.name, "title": task.title, "default": task.is_default, "n_documents": task.n_documents,
+               "n_queries": task.n_queries, "languages": store.corpus_languages(task.task_id), "question": task.question}  # fmt: skip
+
+
+def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for label in system_labels(store).values():
+        yield {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
+
+
+def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for address, task in _stored_tasks(store, options):
+        for run in store.runs([task.task_id]):
+            if not options.system or run.system in options.system:
+                yield {"benchmark": address, "task": task.name, **_run(run)}
+
+
+def _run(run: RunRow) -> dict[str, Any]:
+    return {"system": run.system, "status": run.status, "reason": run.reason, "depth": run.depth, "hits_kept": run.hits_kept, "n_hits": run.n_hits,
+            "composed_of": list(run.parents), "created_at": run.created_at.isoformat(), "provenance": run.provenance}  # fmt: skip
+
+
+_LISTS: dict[str, Callable[[Store, argparse.Namespace], Iterator[dict[str, Any]]]] = {
+    "benchmarks": _list_benchmarks, "tasks": _list_tasks, "systems": _list_systems, "runs": _list_runs,
+}  # fmt: skip
+
+
+def scores(options: argparse.Namespace) -> None:
+    """Measures of each system with intervals."""
+    store = opened(options)
+    systems: list[dict[str, Any]] = []
+    for asked, extra in slices(store, options):
+        view = overview_view.overview(store, asked, measures=SCORE_MEASURES)
+        systems += [{**_score_row(row), **extra} for task in view.tasks for row in task.rows]
+    if options.format == "json":
+        write_json({"benchmark": options.benchmark, "systems": systems, "composites": []})
+    else:
+        write_rows([flat for row in systems for flat in _flat_scores(row)], options.format)
+
+
+def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
+    measures = {key: plain(interval) for key, interval in row.measures.items()} | {"task_score": None}
+    return {
+        "task": row.task, "system": row.system.name, "paradigm": row.system.paradigm, "depth": row.depth, "n_queries": row.n_queries,
+        "n_missing": row.n_missing, "n_unjudged": row.n_unjudged, "n_tied_at_10": row.n_tied_at_10, "n_dangling": row.n_dangling,
+        "tie_range_ndcg_at_10": list(row.tie_range_ndcg_at_10) if row.tie_range_ndcg_at_10 else None, "judged_at_10": row.judged_at_10,
+        "distinct_documents_at_10": row.distinct_documents_at_10, "largest_document_share_at_10": row.largest_document_share_at_10,
+        "degenerate": row.degenerate, "measures": measures,
+    }  # fmt: skip
+
+
+def _flat_scores(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    head = {"task": row["task"], "system": row["system"]} | ({"slice": row["slice"]["value"]} if "slice" in row else {})
+    for key, interval in row["measures"].items():
+        if interval is not None:
+            yield {**head, "measure": key, **{name: interval[name] for name in Interval._fields}}
+
+
+def routes(options: argparse.Namespace) -> None:
+    """Route cells of every chosen task."""
+    store = opened(options)
+    cells: list[dict[str, Any]] = []
+    for asked, extra in slices(store, options):
+        for task in chosen_tasks(store, asked):
+            view = routes_view.routes(store, asked._replace(tasks=(task.name,)), k=options.k)
+            cells += [{**plain(cell), **extra} for cell in view.cells]
+    if options.format == "json":
+        write_json({"cells": cells})
+    else:
+        write_rows(cells, options.format)
+
+
+def per_query(options: argparse.Namespace) -> None:
+    """One row a system and query; undefined values and infinite ranks are empty."""
+    store = opened(options)
+    asked, labels = selection(options), system_labels(store)
+    rows: list[dict[str, Any]] = []
+    for task in chosen_tasks(store, asked):
+        rows += _query_rows(Evidence.load(store, task, selection=asked, labels=labels))
+    write_rows(rows, options.format)
+
+
+def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
+    from analysis.metrics.routes import first_rank
+
+    values = {key: evidence.values(key) for key in PER_QUERY}
+    firsts = {f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")}  # type: ignore[arg-type]
+    queries = evidence.queries
+    for place, run in enumerate(evidence.runs):
+        for query in np.flatnonzero(evidence.mask):
+            yield {
+                "task": evidence.task.name, "system": run.system, "query_id": queries.id[query], "query_language": queries.language[query],
+                "family": queries.family[query], "tier": queries.tier[query], "mode": queries.mode[query],
+                **{key: number(column[place, query]) for key, column in values.items()},
+                **{key: None if ranks[place, query] == NEVER else int(ranks[place, query]) for key, ranks in firsts.items()},
+            }  # fmt: skip
+
+
+def _show_routes(store: Store, asked: Selection) -> object:
+    return [routes_view.routes(store, asked._replace(tasks=(task.name,))) for task in chosen_tasks(store, asked)]
+
+
+VIEWS: dict[str, Callable[[Store, Selection], object]] = {"overview": overview_view.overview, "routes": _show_routes}
+
+
+def show(options: argparse.Namespace) -> None:
+    """The frozen answer of a page's view."""
+    store = opened(options)
+    answers = [(extra, VIEWS[options.view](store, asked)) for asked, extra in slices(store, options)]
+    write_json(answers[0][1] if options.by is None else [{**extra, "view": answer} for extra, answer in answers])
+
+
+def probe_query(options: argparse.Namespace) -> None:
+    """One live query."""
+    store = opened(options)
+    answer = probe.ask(store, options.text, system=options.encoder, benchmark=options.benchmark, task=_one(options.task), k=options.k)
+    if options.format == "json":
+        write_json(answer)
+    else:
+        write_rows([hit._asdict() for hit in answer.hits], options.format)
+
+
+def _one(names: Sequence[str]) -> str | None:
+    if len(names) > 1:
+        raise InputError(f"{len(names)} tasks: expected one")
+    return names[0] if names else None
+
+
+def check(options: argparse.Namespace) -> int:
+    """Verify the store; 1 when something is missing, damaged or miscounted."""
+    store = opened(options)
+    faults = store.faults()
+    for orphan in store.orphans():
+        print(f"{orphan}: no run or task names it (left by a job that was ended; the next job removes it)", file=sys.stderr)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    print(f"{store.path.name}: {len(faults)} faults")
+    return 1 if faults else 0

@@ -1,0 +1,88 @@
+"""Commands that change something: build, run, export."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from analysis import paths
+from analysis.benchmarks import icd10
+from analysis.cli import exports
+from analysis.errors import InputError
+from analysis.jobs.build import build_icd10
+from analysis.jobs.progress import JOB_VARIABLE, JobProgress
+from analysis.jobs.run import RunReport, RunRequest
+from analysis.jobs.run import run as run_systems
+from analysis.model import Progress
+from analysis.paths import Cache
+from analysis.systems.workbench import LoadOptions
+
+EXPORTS = exports.FORMATS
+
+
+def _job_name(command: str) -> str:
+    return os.environ.get(JOB_VARIABLE) or f"{command}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+
+
+def build(options: argparse.Namespace) -> None:
+    """Build a benchmark, then run systems on it if asked."""
+    cache = paths.cache(options.cache)
+    settings = icd10.Options(
+        concepts=options.concepts,
+        queries=options.queries,
+        all_queries=options.all,
+        languages=tuple(tag for tag in options.languages.split(",") if tag),
+        added=dict(_added(text) for text in options.add_language),
+    )
+    with JobProgress(cache, _job_name("build")) as progress:
+        address = build_icd10(cache, options=settings, progress=progress)
+        print(f"stored {address}", file=sys.stderr)
+        if options.run:
+            _run(cache, RunRequest(benchmark=address, systems=_names(options.run)), progress)
+
+
+def _added(text: str) -> tuple[str, Path]:
+    tag, separator, file = text.partition("=")
+    if not separator or not file:
+        raise InputError(f"--add-language {text!r}: expected TAG=FILE.csv, such as ru=titles_ru.csv")
+    return tag, Path(file)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InputError(f"systems {text!r}: expected names separated by commas, or all")
+    return names
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run systems on a stored benchmark."""
+    cache = paths.cache(options.cache)
+    request = RunRequest(
+        benchmark=options.benchmark,
+        tasks=tuple(options.task),
+        systems=_names(options.systems),
+        depth=options.depth,
+        keep_hits=options.keep_hits,
+        force=options.force,
+        load=LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length),
+    )
+    with JobProgress(cache, _job_name("run")) as progress:
+        _run(cache, request, progress)
+
+
+def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
+    report: RunReport = run_systems(cache, request=request, progress=progress)
+    for item in report.kept:
+        print(f"kept {item} (stored before with the same settings)", file=sys.stderr)
+    for item, reason in report.refused:
+        print(f"refused {item}: {reason}", file=sys.stderr)
+    print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write a run, judgements or texts."""
+    exports.export(paths.cache(options.cache), options)

