@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Progress = Callable[[str, int, int], None]
-"""``progress(step, done, total)``: called between batches; raises JobCancelledError when the user has cancelled."""
+"""``progress(step, done, total)``: called between batches; raises JobCancelledError once the user has cancelled."""
 
 NEVER = np.int32(2**31 - 1)
-"""The rank of a document that is not in the run: larger than every depth, so that ``rank <= k`` needs no special case."""
+"""The rank of a document that is not in the run: larger than every depth, so ``rank <= k`` needs no special case."""
 
 
 def silent(step: str, done: int, total: int) -> None:

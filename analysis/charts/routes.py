@@ -22,6 +22,9 @@ DEEP = 0.55
 HEADING = 70
 """Pixels above a heatmap: the system's name, the axis title, the document languages."""
 
+GAP = 22
+"""Pixels below each row of heatmaps but the last."""
+
 COLOUR_BAR = 0.93
 """Share of the width left of the colour bar."""
 
@@ -71,7 +74,12 @@ class Grid:
 
 
 def heatmaps(
-    view: RoutesView, *, retention: bool = False, preference: bool = False, chosen: Key | None = None, dark: bool = False
+    view: RoutesView,
+    *,
+    retention: bool = False,
+    preference: bool = False,
+    chosen: Key | None = None,
+    dark: bool = False,
 ) -> go.Figure:
     """One heatmap a system on one scale; document languages on top, query languages on the left.
 
@@ -82,7 +90,9 @@ def heatmaps(
         chosen: the cell to mark.
         dark: for the dark theme.
     """
-    scale = _preference_scale(dark) if preference else _share_scale("Retention" if retention else view.measure.label, dark)
+    scale = (
+        _preference_scale(dark) if preference else _share_scale("Retention" if retention else view.measure.label, dark)
+    )
     names = dict(zip(view.languages, view.language_names, strict=True))
     value = _preference if preference else _retention if retention else _value
     panels = [
@@ -126,13 +136,13 @@ def _share_scale(title: str, dark: bool) -> Scale:
 
 
 def _preference_scale(dark: bool) -> Scale:
-    ticks = {-2.0: "¼ ×", -1.0: "½ ×", 0.0: "1 × none", 1.0: "2 ×", 2.0: "4 ×"}
+    ticks = {-2.0: "0.25", -1.0: "0.50", 0.0: "1 = none", 1.0: "2.00", 2.0: "4.00"}
 
     def position(value: float) -> float:
         return max(math.log2(value), -2.5) if value > 0 else -2.5
 
     return Scale(
-        "Preference", theme.difference_scale(dark), position, -2.5, 2.5, ticks, "{:.2f}".format,
+        "times its share", theme.difference_scale(dark), position, -2.5, 2.5, ticks, "{:.2f}".format,
         lambda value: abs(position(value)) > 1.6,
     )  # fmt: skip
 
@@ -140,9 +150,13 @@ def _preference_scale(dark: bool) -> Scale:
 def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
     largest = max((abs(cell.value) for cell in view.cells if cell.value is not None), default=0.0)
     reach = max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
-    ticks = {-reach: f"−{reach:.2f}", -reach / 2: "", 0.0: "0 no difference", reach / 2: "", reach: f"+{reach:.2f}"}
+    ticks = {
+        -reach: f"−{reach:.2f} {view.b.short} ahead",
+        0.0: "0 no difference",
+        reach: f"+{reach:.2f} {view.a.short} ahead",
+    }
     return Scale(
-        f"{view.measure.label}: {view.a.short} − {view.b.short}", theme.difference_scale(dark), float, -reach, reach, ticks,
+        "", theme.difference_scale(dark), float, -reach, reach, ticks,
         cell_text, lambda value: abs(value) > 0.62 * reach,
     )  # fmt: skip
 
@@ -204,7 +218,10 @@ def _count(cell: RouteCell) -> str:
 def _small_multiples(panels: Sequence[Panel], grid: Grid) -> go.Figure:
     places, height = _places(len(panels), n_languages=len(grid.languages))
     figure = go.Figure()
-    figure.update_layout(coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places), height=height), barmode="overlay")
+    figure.update_layout(
+        coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places), height=height),
+        barmode="overlay",
+    )
     theme.dress(figure, dark=grid.dark, height=height)
     for number, (panel, place) in enumerate(zip(panels, places, strict=True), start=1):
         _draw(figure, panel, number=number, place=place, grid=grid)
@@ -217,14 +234,14 @@ def _places(count: int, *, n_languages: int) -> tuple[list[Place], int]:
     per_row = 3 if n_languages <= 7 else 2 if n_languages <= 12 else 1
     rows = math.ceil(count / per_row)
     slot = COLOUR_BAR / max(min(count, per_row), min(per_row, 2))
-    block = HEADING + n_languages * (38 if n_languages <= 8 else 30)
-    height = rows * block + 12
+    block = HEADING + n_languages * (38 if n_languages <= 8 else 30) + GAP
+    height = rows * block - GAP + 12
     places = []
     for index in range(count):
         row, column = divmod(index, per_row)
         top = 1 - (row * block + HEADING) / height
         left = column * slot + 0.035
-        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - HEADING) / height, top))
+        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - HEADING - GAP) / height, top))
     return places, height
 
 
@@ -262,7 +279,12 @@ def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: G
         _targets(panel, grid, axes=axes),
     ]
     figure.add_traces([trace for trace in traces if trace is not None])
-    figure.update_layout({f"xaxis{suffix}": _axis(grid, place, number, horizontal=True), f"yaxis{suffix}": _axis(grid, place, number, horizontal=False)})
+    figure.update_layout(
+        {
+            f"xaxis{suffix}": _axis(grid, place, number, horizontal=True),
+            f"yaxis{suffix}": _axis(grid, place, number, horizontal=False),
+        }
+    )
     figure.add_annotation(
         text=panel.title, x=place.left, y=place.top, xref="paper", yref="paper", xanchor="left", yanchor="bottom", yshift=44,
         showarrow=False, align="left", font={"size": 15},
@@ -317,7 +339,11 @@ def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> 
 
 def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
     """Lines over the cells that rest on too few queries."""
-    small = [(column, row) for column, row, cell in _positions(panel, grid) if panel.value(cell) is not None and cell.n < SMALL_N]
+    small = [
+        (column, row)
+        for column, row, cell in _positions(panel, grid)
+        if panel.value(cell) is not None and cell.n < SMALL_N
+    ]
     if not small:
         return None
     line = theme.see_through(theme.paper(grid.dark).text, alpha=0.45)
@@ -346,7 +372,7 @@ def _outlines(panel: Panel, grid: Grid) -> list[dict[str, object]]:
     for column, row, cell in _positions(panel, grid):
         chosen = grid.chosen == (panel.system, cell.query_language, cell.document_language)
         if chosen or (column == row and panel.value(cell) is not None):
-            line = {"width": 3, "color": page.accent} if chosen else {"width": 1.2, "color": page.text}
+            line = {"width": 3.5, "color": page.text} if chosen else {"width": 1.2, "color": page.text}
             inset = 0.46
             shapes.append({
                 "type": "rect", "x0": column - inset, "x1": column + inset, "y0": row - inset, "y1": row + inset, "line": line, "layer": "above",

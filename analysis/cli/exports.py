@@ -36,7 +36,10 @@ def _run(store: Store, task: TaskRow, options: argparse.Namespace) -> RunRow:
         raise InputError(f"--run {options.run!r}: {task.name} has runs of {', '.join(runs) or 'no system'}")
     run = runs[options.run]
     if run.hits_kept < run.depth:
-        print(f"note: {run.hits_kept} of {run.depth} hits a query were kept, so this run is {run.hits_kept} deep", file=sys.stderr)
+        print(
+            f"note: {run.hits_kept} of {run.depth} hits a query were kept, so this run is {run.hits_kept} deep",
+            file=sys.stderr,
+        )
     return run
 
 
@@ -76,7 +79,9 @@ def _csv(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
     with _target(options) as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["query_id", "document_id", "rank", "score"])
-        writer.writerows([queries[hit.query], documents[hit.document], hit.rank, repr(hit.score)] for hit in store.hits(run))
+        writer.writerows(
+            [queries[hit.query], documents[hit.document], hit.rank, repr(hit.score)] for hit in store.hits(run)
+        )
 
 
 def _parquet(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
@@ -88,17 +93,37 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     corpus, documents, queries = store.corpus(task.task_id), store.documents(task.task_id), store.queries(task.task_id)
     excluded = store.excluded(task.task_id)
-    _json_lines(folder / "corpus.jsonl", (
-        {"_id": corpus.ids[place], "title": "", "text": corpus.texts[place], "language": corpus.languages[place], "family": documents.family[place]}
-        for place in range(len(corpus))
-    ))  # fmt: skip
-    _json_lines(folder / "queries.jsonl", (
-        {"_id": queries.id[place], "text": queries.text[place], "language": queries.language[place], "family": queries.family[place],
-         "excluded_documents": [corpus.ids[document] for document in excluded.get(place, [])]}
-        for place in range(len(queries.id))
-    ))  # fmt: skip
+    _json_lines(
+        folder / "corpus.jsonl",
+        (
+            {
+                "_id": corpus.ids[place],
+                "title": "",
+                "text": corpus.texts[place],
+                "language": corpus.languages[place],
+                "family": documents.family[place],
+            }
+            for place in range(len(corpus))
+        ),
+    )
+    _json_lines(
+        folder / "queries.jsonl",
+        (
+            {
+                "_id": queries.id[place],
+                "text": queries.text[place],
+                "language": queries.language[place],
+                "family": queries.family[place],
+                "excluded_documents": [corpus.ids[document] for document in excluded.get(place, [])],
+            }
+            for place in range(len(queries.id))
+        ),
+    )
     rows = store.judgements(task.task_id, all_grades=True)
-    lines = (f"{queries.id[query]}\t{documents.id[document]}\t{grade:g}\n" for query, document, grade in zip(rows.query, rows.document, rows.grade, strict=True))
+    lines = (
+        f"{queries.id[query]}\t{documents.id[document]}\t{grade:g}\n"
+        for query, document, grade in zip(rows.query, rows.document, rows.grade, strict=True)
+    )
     with (folder / "qrels" / "test.tsv").open("w", encoding="utf-8") as handle:
         handle.write("query-id\tcorpus-id\tscore\n")
         handle.writelines(lines)
@@ -115,5 +140,11 @@ def _path(options: argparse.Namespace, what: str) -> Path:
     return Path(options.output)
 
 
-_WRITERS: dict[str, Callable[[Store, TaskRow, argparse.Namespace], None]] = {"trec": _trec, "qrels": _qrels, "beir": _beir, "csv": _csv, "parquet": _parquet}
+_WRITERS: dict[str, Callable[[Store, TaskRow, argparse.Namespace], None]] = {
+    "trec": _trec,
+    "qrels": _qrels,
+    "beir": _beir,
+    "csv": _csv,
+    "parquet": _parquet,
+}
 FORMATS = tuple(_WRITERS)

@@ -34,7 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """All commands."""
-    top = argparse.ArgumentParser(prog="python -m analysis", description="Where multilingual retrieval breaks, how badly, why, and what would fix it.")
+    top = argparse.ArgumentParser(
+        prog="python -m analysis",
+        description="Where multilingual retrieval breaks, how badly, why, and what would fix it.",
+    )
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_work(commands)
@@ -42,9 +45,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: object, text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, act: object, text: str
+) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
-    command.add_argument("--cache", type=Path, metavar="DIR", help="the store's folder (default: BABELSCOPE_CACHE, else cache/)")
+    command.add_argument(
+        "--cache", type=Path, metavar="DIR", help="the store's folder (default: BABELSCOPE_CACHE, else cache/)"
+    )
     command.set_defaults(act=act)
     return command
 
@@ -52,18 +59,36 @@ def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name
 def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     build = _command(commands, "build", work.build, "build a benchmark into the store")
     build.add_argument("name", choices=["icd10"])
-    build.add_argument("--concepts", type=int, metavar="N", help="a small corpus: whole categories until at least N codes")
-    build.add_argument("--queries", type=int, metavar="N", default=icd10.DEFAULT_QUERIES, help="ask at least N codes in every language (default %(default)s)")
+    build.add_argument(
+        "--concepts", type=int, metavar="N", help="a small corpus: whole categories until at least N codes"
+    )
+    build.add_argument(
+        "--queries",
+        type=int,
+        metavar="N",
+        default=icd10.DEFAULT_QUERIES,
+        help="ask at least N codes in every language (default %(default)s)",
+    )
     build.add_argument("--all", action="store_true", help="ask every title")
     build.add_argument("--languages", metavar="en,es,…", default=",".join(icd10.LANGUAGES), help="default %(default)s")
-    build.add_argument("--add-language", metavar="TAG=FILE.csv", action="append", default=[], help="one more language from a CSV with columns code,title")
+    build.add_argument(
+        "--add-language",
+        metavar="TAG=FILE.csv",
+        action="append",
+        default=[],
+        help="one more language from a CSV with columns code,title",
+    )
     build.add_argument("--run", metavar="a,b|all", help="then run these systems on it")
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
     run.add_argument("--task", action="append", default=[], metavar="T")
     run.add_argument("--systems", required=True, metavar="a,b|all")
-    run.add_argument("--depth", type=int, default=1000, metavar="N", help="documents searched for each query (default %(default)s)")
-    run.add_argument("--keep-hits", type=int, default=100, metavar="N", help="hits kept of each query (default %(default)s)")
+    run.add_argument(
+        "--depth", type=int, default=1000, metavar="N", help="documents searched for each query (default %(default)s)"
+    )
+    run.add_argument(
+        "--keep-hits", type=int, default=100, metavar="N", help="hits kept of each query (default %(default)s)"
+    )
     run.add_argument("--offline", action="store_true", help="never ask a model hub")
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
@@ -93,15 +118,29 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_selection(probe)
     export = _command(commands, "export", work.export, "write a run, judgements or texts in a common format")
     export.add_argument("--run", metavar="S", help="the system whose run is written")
-    export.add_argument("-o", "--output", type=Path, metavar="PATH", help="a file, or for beir a folder (default: stdout)")
+    export.add_argument(
+        "-o", "--output", type=Path, metavar="PATH", help="a file, or for beir a folder (default: stdout)"
+    )
     _add_selection(export, formats=work.EXPORTS)
     _command(commands, "check", read.check, "verify the store: checksums, orphan files, counts")
 
 
-def _add_selection(command: argparse.ArgumentParser, *, benchmark_required: bool = True, formats: Sequence[str] = ("json", "csv", "table")) -> None:
+def _add_selection(
+    command: argparse.ArgumentParser,
+    *,
+    benchmark_required: bool = True,
+    formats: Sequence[str] = ("json", "csv", "table"),
+) -> None:
     command.add_argument("--benchmark", required=benchmark_required, metavar="B", help="name, or name@version")
     command.add_argument("--task", action="append", default=[], metavar="T", help="repeat for several; omitted: all")
     command.add_argument("--system", action="append", default=[], metavar="S", help="repeat for several; omitted: all")
-    command.add_argument("--where", action="append", default=[], metavar="ATTRIBUTE=VALUE", help="only queries with this value")
+    command.add_argument(
+        "--where", action="append", default=[], metavar="ATTRIBUTE=VALUE", help="only queries with this value"
+    )
     command.add_argument("--by", metavar="ATTRIBUTE", help="one set of rows for each value")
-    command.add_argument("--format", choices=list(formats), default="table" if "table" in formats else None, required="table" not in formats)
+    command.add_argument(
+        "--format",
+        choices=list(formats),
+        default="table" if "table" in formats else None,
+        required="table" not in formats,
+    )

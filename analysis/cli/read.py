@@ -21,13 +21,35 @@ from analysis.views.selection import Selection
 from analysis.views.source import open_source
 
 SCORE_MEASURES = (
-    "ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "recall_at_25_same", "recall_at_25_cross",
-    "recall_at_50_same", "recall_at_50_cross", "hit_at_1", "rr", "language_transfer", "jbc_at_100", "same_language_irrelevant_at_10",
-)  # fmt: skip
+    "ndcg_at_10",
+    "recall_at_1",
+    "recall_at_5",
+    "recall_at_10",
+    "recall_at_10_same",
+    "recall_at_10_cross",
+    "recall_at_25_same",
+    "recall_at_25_cross",
+    "recall_at_50_same",
+    "recall_at_50_cross",
+    "hit_at_1",
+    "rr",
+    "language_transfer",
+    "jbc_at_100",
+    "same_language_irrelevant_at_10",
+)
 PER_QUERY = (
-    "ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "hit_at_1", "precision_at_10",
-    "rr", "rr_at_10", "ap",
-)  # fmt: skip
+    "ndcg_at_10",
+    "recall_at_1",
+    "recall_at_5",
+    "recall_at_10",
+    "recall_at_10_same",
+    "recall_at_10_cross",
+    "hit_at_1",
+    "precision_at_10",
+    "rr",
+    "rr_at_10",
+    "ap",
+)
 
 
 def opened(options: argparse.Namespace) -> Store:
@@ -38,7 +60,8 @@ def opened(options: argparse.Namespace) -> Store:
     """
     store = open_source(options.cache)
     if store is None:
-        raise StoreError(f"{paths.cache(options.cache).root}: nothing is stored yet; build a benchmark first (python -m analysis build icd10)")
+        folder = paths.cache(options.cache).root
+        raise StoreError(f"{folder}: nothing is stored yet; build a benchmark first (python -m analysis build icd10)")
     return store
 
 
@@ -70,7 +93,10 @@ def slices(store: Store, options: argparse.Namespace) -> Iterator[tuple[Selectio
             raise InputError(f"--by {options.by!r}: expected a query attribute such as language, tier, mode or family")
         values |= {value for value in getattr(columns, options.by) if value is not None}
     for value in sorted(values):
-        yield asked._replace(where=(*asked.where, (options.by, value))), {"slice": {"attribute": options.by, "value": value}}
+        yield (
+            asked._replace(where=(*asked.where, (options.by, value))),
+            {"slice": {"attribute": options.by, "value": value}},
+        )
 
 
 def list_stored(options: argparse.Namespace) -> None:
@@ -95,8 +121,16 @@ def _stored_tasks(store: Store, options: argparse.Namespace) -> Iterator[tuple[s
 
 def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for address, task in _stored_tasks(store, options):
-        yield {"benchmark": address, "task": task.name, "title": task.title, "default": task.is_default, "n_documents": task.n_documents,
-               "n_queries": task.n_queries, "languages": store.corpus_languages(task.task_id), "question": task.question}  # fmt: skip
+        yield {
+            "benchmark": address,
+            "task": task.name,
+            "title": task.title,
+            "default": task.is_default,
+            "n_documents": task.n_documents,
+            "n_queries": task.n_queries,
+            "languages": store.corpus_languages(task.task_id),
+            "question": task.question,
+        }
 
 
 def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -112,13 +146,25 @@ def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, 
 
 
 def _run(run: RunRow) -> dict[str, Any]:
-    return {"system": run.system, "status": run.status, "reason": run.reason, "depth": run.depth, "hits_kept": run.hits_kept, "n_hits": run.n_hits,
-            "composed_of": list(run.parents), "created_at": run.created_at.isoformat(), "provenance": run.provenance}  # fmt: skip
+    return {
+        "system": run.system,
+        "status": run.status,
+        "reason": run.reason,
+        "depth": run.depth,
+        "hits_kept": run.hits_kept,
+        "n_hits": run.n_hits,
+        "composed_of": list(run.parents),
+        "created_at": run.created_at.isoformat(),
+        "provenance": run.provenance,
+    }
 
 
 _LISTS: dict[str, Callable[[Store, argparse.Namespace], Iterator[dict[str, Any]]]] = {
-    "benchmarks": _list_benchmarks, "tasks": _list_tasks, "systems": _list_systems, "runs": _list_runs,
-}  # fmt: skip
+    "benchmarks": _list_benchmarks,
+    "tasks": _list_tasks,
+    "systems": _list_systems,
+    "runs": _list_runs,
+}
 
 
 def scores(options: argparse.Namespace) -> None:
@@ -137,12 +183,22 @@ def scores(options: argparse.Namespace) -> None:
 def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
     measures = {key: plain(interval) for key, interval in row.measures.items()} | {"task_score": None}
     return {
-        "task": row.task, "system": row.system.name, "paradigm": row.system.paradigm, "depth": row.depth, "n_queries": row.n_queries,
-        "n_missing": row.n_missing, "n_unjudged": row.n_unjudged, "n_tied_at_10": row.n_tied_at_10, "n_dangling": row.n_dangling,
-        "tie_range_ndcg_at_10": list(row.tie_range_ndcg_at_10) if row.tie_range_ndcg_at_10 else None, "judged_at_10": row.judged_at_10,
-        "distinct_documents_at_10": row.distinct_documents_at_10, "largest_document_share_at_10": row.largest_document_share_at_10,
-        "degenerate": row.degenerate, "measures": measures,
-    }  # fmt: skip
+        "task": row.task,
+        "system": row.system.name,
+        "paradigm": row.system.paradigm,
+        "depth": row.depth,
+        "n_queries": row.n_queries,
+        "n_missing": row.n_missing,
+        "n_unjudged": row.n_unjudged,
+        "n_tied_at_10": row.n_tied_at_10,
+        "n_dangling": row.n_dangling,
+        "tie_range_ndcg_at_10": list(row.tie_range_ndcg_at_10) if row.tie_range_ndcg_at_10 else None,
+        "judged_at_10": row.judged_at_10,
+        "distinct_documents_at_10": row.distinct_documents_at_10,
+        "largest_document_share_at_10": row.largest_document_share_at_10,
+        "degenerate": row.degenerate,
+        "measures": measures,
+    }
 
 
 def _flat_scores(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -180,16 +236,26 @@ def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
     from analysis.metrics.routes import first_rank
 
     values = {key: evidence.values(key) for key in PER_QUERY}
-    firsts = {f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")}  # type: ignore[arg-type]
+    firsts = {
+        f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")
+    }  # type: ignore[arg-type]
     queries = evidence.queries
     for place, run in enumerate(evidence.runs):
         for query in np.flatnonzero(evidence.mask):
             yield {
-                "task": evidence.task.name, "system": run.system, "query_id": queries.id[query], "query_language": queries.language[query],
-                "family": queries.family[query], "tier": queries.tier[query], "mode": queries.mode[query],
+                "task": evidence.task.name,
+                "system": run.system,
+                "query_id": queries.id[query],
+                "query_language": queries.language[query],
+                "family": queries.family[query],
+                "tier": queries.tier[query],
+                "mode": queries.mode[query],
                 **{key: number(column[place, query]) for key, column in values.items()},
-                **{key: None if ranks[place, query] == NEVER else int(ranks[place, query]) for key, ranks in firsts.items()},
-            }  # fmt: skip
+                **{
+                    key: None if ranks[place, query] == NEVER else int(ranks[place, query])
+                    for key, ranks in firsts.items()
+                },
+            }
 
 
 def _show_routes(store: Store, asked: Selection) -> object:
@@ -209,7 +275,9 @@ def show(options: argparse.Namespace) -> None:
 def probe_query(options: argparse.Namespace) -> None:
     """One live query."""
     store = opened(options)
-    answer = probe.ask(store, options.text, system=options.encoder, benchmark=options.benchmark, task=_one(options.task), k=options.k)
+    answer = probe.ask(
+        store, options.text, system=options.encoder, benchmark=options.benchmark, task=_one(options.task), k=options.k
+    )
     if options.format == "json":
         write_json(answer)
     else:
@@ -227,7 +295,10 @@ def check(options: argparse.Namespace) -> int:
     store = opened(options)
     faults = store.faults()
     for orphan in store.orphans():
-        print(f"{orphan}: no run or task names it (left by a job that was ended; the next job removes it)", file=sys.stderr)
+        print(
+            f"{orphan}: no run or task names it (left by a job that was ended; the next job removes it)",
+            file=sys.stderr,
+        )
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"{store.path.name}: {len(faults)} faults")

@@ -68,7 +68,9 @@ def run(options: argparse.Namespace) -> None:
         depth=options.depth,
         keep_hits=options.keep_hits,
         force=options.force,
-        load=LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length),
+        load=LoadOptions(
+            offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length
+        ),
     )
     with JobProgress(cache, _job_name("run")) as progress:
         _run(cache, request, progress)

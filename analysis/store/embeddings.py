@@ -115,7 +115,7 @@ class EmbeddingStore:
             if len(fresh):
                 hashes = _hashes([texts[position] for position in fresh])
                 arrays = {"vectors": np.ascontiguousarray(vectors[fresh], dtype=np.float32)}
-                self._write(space, "vectors", hashes, arrays)
+                self._write(space, "vectors", hashes=hashes, arrays=arrays)
 
     def get_tokens(self, space: str, texts: Sequence[str]) -> tuple[Offsets, NDArray[np.float16]]:
         """The texts' token vectors: offsets ``(n + 1,)`` int64 into ``(T, d)`` float16.
@@ -149,7 +149,7 @@ class EmbeddingStore:
                     "offsets": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
                     "tokens": np.ascontiguousarray(tokens[spans(offsets[:-1][fresh], lengths)], dtype=np.float16),
                 }
-                self._write(space, "tokens", hashes, arrays)
+                self._write(space, "tokens", hashes=hashes, arrays=arrays)
 
     def folder(self, space: str) -> Path:
         """Where a space lives."""
@@ -176,7 +176,7 @@ class EmbeddingStore:
             self._shelves[key].refresh()
         return self._shelves[key]
 
-    def _write(self, space: str, sort: str, hashes: Sequence[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def _write(self, space: str, sort: str, *, hashes: Sequence[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
         folder = self.folder(space)
         packed = np.frombuffer(b"".join(hashes), dtype=np.uint8).reshape(-1, 16)
         path = folder / f"{sort}-{time.time_ns()}-{uuid.uuid4().hex}.npz"

@@ -184,7 +184,10 @@ class Store:
 
     def systems(self) -> list[tuple[str, str, str, str]]:
         """Every system that ever ran: name, title, short title, paradigm."""
-        return [(row[0], row[1], row[2], row[3]) for row in self._rows("SELECT name, title, short, paradigm FROM system ORDER BY name")]
+        return [
+            (row[0], row[1], row[2], row[3])
+            for row in self._rows("SELECT name, title, short, paradigm FROM system ORDER BY name")
+        ]
 
     def queries(self, task_id: int) -> QueryColumns:
         """The queries of a task."""
@@ -212,7 +215,8 @@ class Store:
     def corpus_languages(self, task_id: int) -> dict[str, int]:
         """How many documents of the corpus are in each language."""
         rows = self._rows(
-            "SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL GROUP BY language ORDER BY language", [task_id]
+            "SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL GROUP BY language ORDER BY language",
+            [task_id],
         )
         return dict((row[0], row[1]) for row in rows)
 
@@ -252,7 +256,10 @@ class Store:
 
     def concentration(self, run_id: int) -> dict[int, tuple[int, float]]:
         """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share of queries."""
-        rows = self._rows("SELECT k, distinct_documents, largest_document_share FROM run_concentration WHERE run_id = ? ORDER BY k", [run_id])
+        rows = self._rows(
+            "SELECT k, distinct_documents, largest_document_share FROM run_concentration WHERE run_id = ? ORDER BY k",
+            [run_id],
+        )
         return {row[0]: (row[1], row[2]) for row in rows}
 
     def corpus(self, task_id: int) -> Corpus:
@@ -272,7 +279,9 @@ class Store:
 
     def excluded(self, task_id: int) -> dict[int, NDArray[np.int32]]:
         """Query position to positions of documents that leave its ranking."""
-        columns = self._columns("SELECT query, document FROM excluded WHERE task_id = ? ORDER BY query, document", [task_id])
+        columns = self._columns(
+            "SELECT query, document FROM excluded WHERE task_id = ? ORDER BY query, document", [task_id]
+        )
         queries, starts = np.unique(columns["query"], return_index=True)
         return dict(zip(queries.tolist(), np.split(columns["document"].astype(np.int32), starts[1:]), strict=False))
 
@@ -297,15 +306,23 @@ class Store:
         return [Hit(*row) for row in rows]
 
     def _documents_file(self, task_id: int) -> str:
-        return str(self.cache.documents / self._rows("SELECT documents_file FROM task WHERE task_id = ?", [task_id])[0][0])
+        return str(
+            self.cache.documents / self._rows("SELECT documents_file FROM task WHERE task_id = ?", [task_id])[0][0]
+        )
 
     def faults(self) -> list[str]:
         """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
         return [*self._file_faults(), *self._count_faults()]
 
     def _file_faults(self) -> list[str]:
-        files = [(self.cache.hits / row[0], row[1]) for row in self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL")]
-        files += [(self.cache.documents / row[0], row[1]) for row in self._rows("SELECT documents_file, documents_checksum FROM task")]
+        files = [
+            (self.cache.hits / row[0], row[1])
+            for row in self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL")
+        ]
+        files += [
+            (self.cache.documents / row[0], row[1])
+            for row in self._rows("SELECT documents_file, documents_checksum FROM task")
+        ]
         faults = []
         for path, checksum in files:
             if not path.is_file():

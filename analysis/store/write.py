@@ -129,7 +129,14 @@ class Writer:
         if known:
             self._run(
                 "UPDATE benchmark SET title = ?, licence = ?, source = ?, notes = ?, built_at = ? WHERE benchmark_id = ?",
-                [benchmark.title, benchmark.licence, benchmark.source, json.dumps(list(benchmark.notes)), generations.now(), known[0][0]],
+                [
+                    benchmark.title,
+                    benchmark.licence,
+                    benchmark.source,
+                    json.dumps(list(benchmark.notes)),
+                    generations.now(),
+                    known[0][0],
+                ],
             )
             return str(known[0][1])
         benchmark_id, version = self._next("benchmark", "benchmark_id"), self._free_version(benchmark)
@@ -181,7 +188,9 @@ class Writer:
 
     def add_refusal(self, task_id: int, system: str, *, reason: str, fingerprint: str) -> None:
         """Record that a system declined a task; an earlier complete run of it stays."""
-        complete = self._run("SELECT 1 FROM run WHERE task_id = ? AND system = ? AND status = 'complete'", [task_id, system])
+        complete = self._run(
+            "SELECT 1 FROM run WHERE task_id = ? AND system = ? AND status = 'complete'", [task_id, system]
+        )
         if complete:
             return
         self.remove_run(task_id, system)
@@ -220,12 +229,15 @@ class Writer:
         """
         self.remove_run(task_id, system)
         run_id = self._next("run", "run_id")
+        depth = int(ranking.rank().max(initial=0))  # N: the deepest list, which a small corpus keeps below what was asked
         kept = ranking.top(keep_hits)
-        table = pa.table({"query": kept.query, "rank": kept.rank().astype(np.int16), "document": kept.document, "score": kept.score})
+        table = pa.table(
+            {"query": kept.query, "rank": kept.rank().astype(np.int32), "document": kept.document, "score": kept.score}
+        )
         file, checksum = self._write_parquet(table, self._cache.hits, order="query, rank")
         self._run(
             "INSERT INTO run VALUES (?, ?, ?, 'complete', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [run_id, task_id, system, ranking.depth, min(keep_hits, ranking.depth), file, checksum, len(kept.query), fingerprint,
+            [run_id, task_id, system, depth, min(keep_hits, depth), file, checksum, len(kept.query), fingerprint,
              json.dumps(dict(provenance)), json.dumps(list(parents)), generations.now()],
         )  # fmt: skip
         self._add_relevant_ranks(run_id, task_id, ranking)
@@ -303,19 +315,40 @@ def _document_table(task_id: int, task: Task, dangling: Sequence[str]) -> pa.Tab
 
 
 def _query_table(task_id: int, task: Task) -> pa.Table:
-    names = ("id", "language", "text", "family", "sibling_group", "related_group", "tier", "mode", "strategy", "audit_status", "source_query")
+    names = (
+        "id",
+        "language",
+        "text",
+        "family",
+        "sibling_group",
+        "related_group",
+        "tier",
+        "mode",
+        "strategy",
+        "audit_status",
+        "source_query",
+    )
     columns = {name: pa.array([getattr(query, name) for query in task.queries], pa.string()) for name in names}
     n = len(task.queries)
     return pa.table({"task_id": np.full(n, task_id, dtype=np.int32), "query": np.arange(n, dtype=np.int32), **columns})
 
 
 def _excluded_table(task_id: int, task: Task, document_of: Mapping[str, int]) -> pa.Table:
-    pairs = [(position, document_of[name]) for position, query in enumerate(task.queries) for name in query.excluded_documents if name in document_of]
+    pairs = [
+        (position, document_of[name])
+        for position, query in enumerate(task.queries)
+        for name in query.excluded_documents
+        if name in document_of
+    ]
     rows = np.array(pairs, dtype=np.int32).reshape(-1, 2)
-    return pa.table({"task_id": np.full(len(rows), task_id, dtype=np.int32), "query": rows[:, 0], "document": rows[:, 1]})
+    return pa.table(
+        {"task_id": np.full(len(rows), task_id, dtype=np.int32), "query": rows[:, 0], "document": rows[:, 1]}
+    )
 
 
-def _judgement_table(task_id: int, task: Task, *, query_of: Mapping[str, int], document_of: Mapping[str, int]) -> pa.Table:
+def _judgement_table(
+    task_id: int, task: Task, *, query_of: Mapping[str, int], document_of: Mapping[str, int]
+) -> pa.Table:
     rows = sorted((query_of[row.query_id], document_of[row.document_id], row.grade) for row in task.judgements)
     return pa.table({
         "task_id": np.full(len(rows), task_id, dtype=np.int32),

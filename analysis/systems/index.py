@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +60,10 @@ class Index:
         """
         without = excluded or {}
         hits: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
-        engine = self._engine()
-        for start in range(0, len(queries), BATCH):
+        engine = self._engine() if len(self._vectors) else None
+        for start in range(0, len(queries) if engine else 0, BATCH):
             progress(step, start, len(queries))
-            hits += self._batch(engine, queries[start : start + BATCH], start, depth, without)
+            hits += self._batch(engine, queries[start : start + BATCH], start=start, depth=depth, excluded=without)
         progress(step, len(queries), len(queries))
         return ranking(hits, depth=depth)
 
@@ -74,7 +75,7 @@ class Index:
         best = top(scores, depth=depth, tie_order=self.tie_order, excluded=excluded)
         return best, scores[best]
 
-    def _engine(self) -> object:
+    def _engine(self) -> Any:
         import faiss
 
         if self._threads:
@@ -84,18 +85,18 @@ class Index:
         return engine
 
     def _batch(
-        self, engine: object, queries: NDArray[np.float32], start: int, depth: int, excluded: Excluded
+        self, engine: Any, queries: NDArray[np.float32], *, start: int, depth: int, excluded: Excluded
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
         """Query, document and score of each hit, sorted by query and rank; ambiguous queries come after the others.
 
-        The engine returns enough groups to fill ``depth`` after the excluded have left, and one more. Where the score at
-        the cut is that of the last group returned, a group left out might tie with it: such a query is scored in full.
+        The engine returns enough groups to fill ``depth`` after the excluded have left, and one more. Where the score
+        at the cut is that of the last group returned, a group left out might tie: such a query is scored in full.
         """
         gone = [excluded.get(start + position, np.zeros(0, np.int32)) for position in range(len(queries))]
         reach = min(len(self._vectors), depth + 1 + max(map(len, gone), default=0))
-        scores, groups = engine.search(np.ascontiguousarray(queries, dtype=np.float32), reach)  # type: ignore[attr-defined]
+        scores, groups = engine.search(np.ascontiguousarray(queries, dtype=np.float32), reach)
         query, document, score = self._expanded(scores.astype(np.float64), groups)
-        kept = ~_are_excluded(query, document, gone, count=len(self.tie_order))
+        kept = ~_are_excluded(query, document, gone=gone, count=len(self.tie_order))
         kept[kept] = _ranks(query[kept]) <= depth
         query, document, score = query[kept], document[kept], score[kept]
         ambiguous = np.zeros(len(queries), dtype=bool)
@@ -200,7 +201,7 @@ def _ranks(query: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _are_excluded(
-    query: NDArray[np.int64], document: NDArray[np.int64], gone: Sequence[NDArray[np.int32]], *, count: int
+    query: NDArray[np.int64], document: NDArray[np.int64], *, gone: Sequence[NDArray[np.int32]], count: int
 ) -> NDArray[np.bool_]:
     """Which hits are documents that leave their query's ranking; ``count`` documents exist."""
     lengths = [len(documents) for documents in gone]

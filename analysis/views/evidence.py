@@ -22,8 +22,15 @@ from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Ta
 SEED = 20_260_101
 LEVEL = 0.95
 PARADIGMS = (
-    "lexical", "English-centric dense", "biomedical dense", "multilingual dense", "late interaction", "hybrid", "two-stage", "multimodal dense",
-)  # fmt: skip
+    "lexical",
+    "English-centric dense",
+    "biomedical dense",
+    "multilingual dense",
+    "late interaction",
+    "hybrid",
+    "two-stage",
+    "multimodal dense",
+)
 ATTRIBUTES = ("language", "tier", "mode", "strategy", "audit_status", "family")
 STORED_FACTS = ("judged_at", "same_language_at", "same_language_irrelevant_at")  # by query, kept with the run
 BOTH_GOLD = "language_transfer"
@@ -135,7 +142,9 @@ class Evidence:
             query_language=np.array([code[tag] for tag in queries.language], dtype=np.int16),
             languages=languages,
         )
-        ranks = store.ranks([run.run_id for run in runs]) if runs else np.empty((0, len(judgements.query)), dtype=np.int32)
+        ranks = (
+            store.ranks([run.run_id for run in runs]) if runs else np.empty((0, len(judgements.query)), dtype=np.int32)
+        )
         benchmark = store.benchmark(selection.benchmark)
         return cls(store, benchmark, task, tuple(runs), queries, judged, ranks, _mask(queries, selection.where))
 
@@ -175,11 +184,15 @@ class Evidence:
         return bootstrap.method_name("joint" if self.benchmark.parallel else "stratified")
 
     def draws(self, values: Floats, *, balanced: bool) -> Floats:
-        """The mean of each row of ``values`` ``(C, Q)`` in each bootstrap draw, ``(B, C)``; shared by all measures and systems."""
+        """The mean of each row of ``values`` ``(C, Q)`` in each draw ``(B, C)``, shared by all measures and systems."""
         family, weights = self._strata
         if balanced:
             return bootstrap.balanced_draws(
-                values, family=family, language=self.judged.query_language, n_languages=len(self.languages), draws=weights
+                values,
+                family=family,
+                language=self.judged.query_language,
+                n_languages=len(self.languages),
+                draws=weights,
             )
         return bootstrap.pooled_draws(values, family=family, draws=weights)
 
@@ -200,10 +213,19 @@ class Evidence:
         bounds = bootstrap.interval_of_draws(self.draws(values, balanced=balanced), level=LEVEL)
         ceiling = self._ceiling(key, balanced=balanced)
         return [
-            Interval(number(mean.value[place]), label.aggregate, number(other.value[place]), ceiling, number(bounds.low[place]),
-                     number(bounds.high[place]), LEVEL, self.method, int(mean.n[place]))
+            Interval(
+                number(mean.value[place]),
+                label.aggregate,
+                number(other.value[place]),
+                ceiling,
+                number(bounds.low[place]),
+                number(bounds.high[place]),
+                LEVEL,
+                self.method,
+                int(mean.n[place]),
+            )
             for place in range(len(self.runs))
-        ]  # fmt: skip
+        ]
 
     def _ceiling(self, key: str, *, balanced: bool) -> float | None:
         limits = None if key.rsplit("_", 1)[0] in STORED_FACTS else catalogue.ceiling(key, self.judged)
@@ -216,16 +238,28 @@ class Evidence:
         gold = routes.both_gold(self.judged)
         same, cross = (np.where(gold, self.values(f"recall_at_10_{which}"), np.nan) for which in ("same", "cross"))
         ratio = [
-            routes.language_transfer(self.mean(same, balanced=balanced).value, self.mean(cross, balanced=balanced).value) for balanced in (True, False)
+            routes.language_transfer(
+                self.mean(same, balanced=balanced).value, self.mean(cross, balanced=balanced).value
+            )
+            for balanced in (True, False)
         ]
         drawn = routes.language_transfer(self.draws(same, balanced=True), self.draws(cross, balanced=True))
         bounds = bootstrap.interval_of_draws(drawn, level=LEVEL)
         n = self.mean(same, balanced=True).n
         return [
-            Interval(number(ratio[0][place]), "balanced", number(ratio[1][place]), None, number(bounds.low[place]), number(bounds.high[place]),
-                     LEVEL, self.method, int(n[place]))
+            Interval(
+                number(ratio[0][place]),
+                "balanced",
+                number(ratio[1][place]),
+                None,
+                number(bounds.low[place]),
+                number(bounds.high[place]),
+                LEVEL,
+                self.method,
+                int(n[place]),
+            )
             for place in range(len(self.runs))
-        ]  # fmt: skip
+        ]
 
     def difference(self, key: str, *, first: int, second: int) -> tuple[float, float, float] | None:
         """One system minus another on shared queries and draws: mean, low, high; None where undefined."""

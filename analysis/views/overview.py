@@ -12,7 +12,15 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
-from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, measure_label, number, system_labels, task_label
+from analysis.views.evidence import (
+    Evidence,
+    benchmark_label,
+    chosen_tasks,
+    measure_label,
+    number,
+    system_labels,
+    task_label,
+)
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 
@@ -83,7 +91,15 @@ class Contents:
 
 
 LEAD = "ndcg_at_10"
-MEASURES = ("ndcg_at_10", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "language_transfer", "hit_at_1", "rr")
+MEASURES = (
+    "ndcg_at_10",
+    "recall_at_10",
+    "recall_at_10_same",
+    "recall_at_10_cross",
+    "language_transfer",
+    "hit_at_1",
+    "rr",
+)
 
 
 def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ...] = ()) -> Contents:
@@ -117,14 +133,19 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
     """
     labels = system_labels(store)
     tasks = tuple(_task_overview(store, task, selection, labels, measures) for task in chosen_tasks(store, selection))
-    return OverviewView(benchmark_label(store.benchmark(selection.benchmark)), tasks, tuple(measure_label(key) for key in measures))
+    return OverviewView(
+        benchmark_label(store.benchmark(selection.benchmark)), tasks, tuple(measure_label(key) for key in measures)
+    )
 
 
 def _task_overview(
     store: Store, task: TaskRow, selection: Selection, labels: dict[str, SystemLabel], measures: tuple[str, ...]
 ) -> TaskOverview:
     evidence = Evidence.load(store, task, selection=selection, labels=labels)
-    rows = sorted(_rows(evidence, labels, measures), key=lambda row: -(row.measures[LEAD].value or 0.0) if LEAD in row.measures else 0.0)
+    rows = sorted(
+        _rows(evidence, labels, measures),
+        key=lambda row: -(row.measures[LEAD].value or 0.0) if LEAD in row.measures else 0.0,
+    )
     refusals = tuple(
         Refusal(task.name, labels[run.system], run.reason or "")
         for run in store.runs([task.task_id])
@@ -155,7 +176,9 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
             depth=run.depth,
             n_queries=int(evidence.domain.sum()),
             n_unjudged=int((evidence.mask & ~evidence.domain).sum()),
-            n_dangling=int((evidence.judged.relevant & (evidence.judged.language < 0) & evidence.mask[evidence.judged.query]).sum()),
+            n_dangling=int(
+                (evidence.judged.relevant & (evidence.judged.language < 0) & evidence.mask[evidence.judged.query]).sum()
+            ),
             degenerate=degenerate[place],
             hits_kept=run.hits_kept,
             n_hits=run.n_hits,
@@ -173,24 +196,31 @@ def _health(evidence: Evidence) -> list[dict[str, Any]]:
     domain, facts = evidence.domain, evidence.facts
     found = []
     for place, run in enumerate(evidence.runs):
-        low, high = (bootstrap.pooled_mean(np.where(domain, facts[f"ndcg_at_10_{end}"][place].astype(float), np.nan)).value for end in ("low", "high"))
+        low, high = (
+            bootstrap.pooled_mean(np.where(domain, facts[f"ndcg_at_10_{end}"][place].astype(float), np.nan)).value
+            for end in ("low", "high")
+        )
         distinct, largest = evidence.store.concentration(run.run_id).get(10, (0, 0.0))
         judged = bootstrap.pooled_mean(np.where(domain, facts["judged_at_10"][place].astype(float), np.nan)).value
-        found.append({
-            "n_missing": int((domain & (facts["depth"][place] == 0)).sum()),
-            "n_tied_at_10": int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
-            "tie_range_ndcg_at_10": None if np.isnan(low) else (float(low), float(high)),
-            "judged_at_10": number(float(judged)),
-            "distinct_documents_at_10": distinct,
-            "largest_document_share_at_10": largest,
-        })  # fmt: skip
+        found.append(
+            {
+                "n_missing": int((domain & (facts["depth"][place] == 0)).sum()),
+                "n_tied_at_10": int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
+                "tie_range_ndcg_at_10": None if np.isnan(low) else (float(low), float(high)),
+                "judged_at_10": number(float(judged)),
+                "distinct_documents_at_10": distinct,
+                "largest_document_share_at_10": largest,
+            }
+        )
     return found
 
 
 def _takeaway(evidence: Evidence, rows: list[OverviewRow]) -> Sentence:
     """Which system leads, by how much, and what happens to the one that loses most across languages."""
     if not rows:
-        return Sentence("No system has run on this task yet.", "Run one: python -m analysis run --benchmark … --systems all")
+        return Sentence(
+            "No system has run on this task yet.", "Run one: python -m analysis run --benchmark … --systems all"
+        )
     return Sentence(_lead_sentence(evidence, rows), _collapse_sentence(rows))
 
 
@@ -198,14 +228,24 @@ def _lead_sentence(evidence: Evidence, rows: list[OverviewRow]) -> str:
     best = rows[0]
     score = best.measures[LEAD].value if LEAD in best.measures else None
     if score is None or len(rows) < 2:
-        return f"{best.system.short} reaches nDCG@10 {score:.2f}." if score is not None else "No query of this slice has a relevant document."
+        return (
+            f"{best.system.short} reaches nDCG@10 {score:.2f}."
+            if score is not None
+            else "No query of this slice has a relevant document."
+        )
     place = {run.system: index for index, run in enumerate(evidence.runs)}
     apart = evidence.difference(LEAD, first=place[best.system.name], second=place[rows[1].system.name])
     if apart is None:
         return f"{best.system.short} leads with nDCG@10 {score:.2f}."
     if apart[1] <= 0:
-        return f"{best.system.short} and {rows[1].system.short} cannot be told apart at nDCG@10 {score:.2f} (95 % interval of the difference {apart[1]:+.2f} to {apart[2]:+.2f})."
-    return f"{best.system.short} leads with nDCG@10 {score:.2f}, {apart[0]:.2f} above {rows[1].system.short} (95 % interval {apart[1]:.2f} to {apart[2]:.2f})."
+        return (
+            f"{best.system.short} and {rows[1].system.short} cannot be told apart at nDCG@10 {score:.2f} "
+            f"(95 % interval of the difference {apart[1]:+.2f} to {apart[2]:+.2f})."
+        )
+    return (
+        f"{best.system.short} leads with nDCG@10 {score:.2f}, {apart[0]:.2f} above {rows[1].system.short} "
+        f"(95 % interval {apart[1]:.2f} to {apart[2]:.2f})."
+    )
 
 
 def _collapse_sentence(rows: list[OverviewRow]) -> str:
@@ -218,7 +258,9 @@ def _collapse_sentence(rows: list[OverviewRow]) -> str:
     if not drops:
         return "No answer here is in the query's own language, so same-language measures are blank."
     _, name, same_value, cross_value = max(drops)
-    return f"{name} finds {of_100(same_value)} answers in the query's own language and {of_100(cross_value)} in another."
+    return (
+        f"{name} finds {of_100(same_value)} answers in the query's own language and {of_100(cross_value)} in another."
+    )
 
 
 def of_100(share: float) -> str:
@@ -229,8 +271,8 @@ def of_100(share: float) -> str:
 def _caption(evidence: Evidence) -> str:
     tags = ", ".join(evidence.languages)
     return (
-        f"{int(evidence.domain.sum()):,} queries in {len(evidence.languages)} languages ({tags}) over {evidence.task.n_documents:,} documents"
-        f" · 95 % intervals, {evidence.method}"
+        f"{int(evidence.domain.sum()):,} queries in {len(evidence.languages)} languages ({tags}) "
+        f"over {evidence.task.n_documents:,} documents · 95 % intervals, {evidence.method}"
     )
 
 
@@ -240,4 +282,7 @@ def _coverage_note(rows: list[OverviewRow]) -> str | None:
     if not partial:
         return None
     parts = [f"{row.system.short} returned nothing for {row.n_missing:,} of {row.n_queries:,}" for row in partial]
-    return f"Not every system answered every query: {'; '.join(parts)}. Those queries count 0; leaving them out would flatter the system."
+    return (
+        f"Not every system answered every query: {'; '.join(parts)}. "
+        "Those queries count 0; leaving them out would flatter the system."
+    )

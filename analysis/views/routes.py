@@ -15,7 +15,17 @@ from analysis.stats import bootstrap
 from analysis.stats.proportion import wilson
 from analysis.store.read import Store
 from analysis.text import language_name
-from analysis.views.evidence import LEVEL, Evidence, Floats, benchmark_label, chosen_tasks, measure_label, number, system_labels, task_label
+from analysis.views.evidence import (
+    LEVEL,
+    Evidence,
+    Floats,
+    benchmark_label,
+    chosen_tasks,
+    measure_label,
+    number,
+    system_labels,
+    task_label,
+)
 from analysis.views.overview import of_100
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
@@ -34,7 +44,9 @@ class RouteCell:
     measure: str  # recall_at_10
     value: float | None  # None where no query has such a document
     retention: float | None  # of the query language's own diagonal cell
-    preference: float | None  # how often this language stands above the answer, against its share of the corpus; 1 = no preference
+    preference: (
+        float | None
+    )  # how often this language stands above the answer, against its share of the corpus; 1 = no preference
     low: float | None
     high: float | None
     method: str
@@ -121,7 +133,9 @@ def routes(store: Store, selection: Selection, *, k: int = 10) -> RoutesView:
         takeaway=_takeaway(cells, chosen),
         caption=_caption(evidence, cells, k),
         diagonal_reason=_diagonal_reason(evidence),
-        shallow=tuple(f"{labels[run.system].short}: run is only {run.depth} deep" for run in evidence.runs if run.depth < k),
+        shallow=tuple(
+            f"{labels[run.system].short}: run is only {run.depth} deep" for run in evidence.runs if run.depth < k
+        ),
     )
 
 
@@ -161,10 +175,19 @@ def _cells(evidence: Evidence, k: int) -> Iterator[RouteCell]:
             for answered, target in enumerate(evidence.languages):
                 flat = place * n_languages + answered
                 yield RouteCell(
-                    evidence.task.name, run.system, source, target, f"recall_at_{k}",
-                    number(means[place, asked, answered]), number(retention[place, asked, answered]), number(preference[place, asked, answered]),
-                    number(low[flat]), number(high[flat]), method, int(counts[asked, answered]),
-                )  # fmt: skip
+                    evidence.task.name,
+                    run.system,
+                    source,
+                    target,
+                    f"recall_at_{k}",
+                    number(means[place, asked, answered]),
+                    number(retention[place, asked, answered]),
+                    number(preference[place, asked, answered]),
+                    number(low[flat]),
+                    number(high[flat]),
+                    method,
+                    int(counts[asked, answered]),
+                )
 
 
 def _columns(found: Floats, asked: NDArray[np.bool_]) -> Floats:
@@ -192,7 +215,9 @@ def _preference(evidence: Evidence) -> Floats:
     """``(S, Lq, Ld)`` how often a language stands above the answer, against its share of the corpus."""
     code = {tag: place for place, tag in enumerate(evidence.languages)}
     counts = np.zeros((len(evidence.runs), len(code), len(code)))
-    for place, asked, language, count in evidence.store.language_above([run.run_id for run in evidence.runs]) if evidence.runs else ():
+    for place, asked, language, count in (
+        evidence.store.language_above([run.run_id for run in evidence.runs]) if evidence.runs else ()
+    ):
         counts[place, code[asked], code[language]] = count
     corpus = evidence.store.corpus_languages(evidence.task.task_id)
     share = np.array([corpus.get(tag, 0) for tag in evidence.languages]) / max(sum(corpus.values()), 1)
@@ -207,16 +232,27 @@ def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sen
         rows.setdefault((cell.system, cell.query_language), []).append(cell)
     falls = [(max(row, key=_value), min(row, key=_value)) for row in rows.values() if len(row) > 1]
     if not falls:
-        return Sentence("Too few queries to say which routes fail.", f"Every cell rests on fewer than {SMALL_N} queries.")
+        return Sentence(
+            "Too few queries to say which routes fail.", f"Every cell rests on fewer than {SMALL_N} queries."
+        )
     best, worst = max(falls, key=lambda pair: _value(pair[0]) - _value(pair[1]))
     short = {label.name: label.short for label in systems}
-    source, high, low = language_name(best.query_language), language_name(best.document_language), language_name(worst.document_language)
+    source, high, low = (
+        language_name(best.query_language),
+        language_name(best.document_language),
+        language_name(worst.document_language),
+    )
     article = "an" if source[0] in "AEIOU" else "a"
-    bold = f"{short[best.system]} finds {of_100(_value(best))} {high} answers for {article} {source} query, and {round(100 * _value(worst))} of 100 {low} ones."
+    bold = (
+        f"{short[best.system]} finds {of_100(_value(best))} {high} answers for {article} {source} query, "
+        f"and {of_100(_value(worst))} {low} ones."
+    )
     rivals = [
-        cell for cell in solid
-        if (cell.query_language, cell.document_language) == (worst.query_language, worst.document_language) and cell.system != worst.system
-    ]  # fmt: skip
+        cell
+        for cell in solid
+        if (cell.query_language, cell.document_language) == (worst.query_language, worst.document_language)
+        and cell.system != worst.system
+    ]
     if not rivals:
         return Sentence(bold, "")
     rival = max(rivals, key=_value)
@@ -237,8 +273,18 @@ def _diagonal_reason(evidence: Evidence) -> str | None:
 
 def _caption(evidence: Evidence, cells: Sequence[RouteCell], k: int) -> str:
     rows = {cell.query_language: cell.n for cell in cells if cell.n}
-    span = "no queries" if not rows else f"{min(rows.values()):,} queries a row" if len(set(rows.values())) == 1 else f"{min(rows.values()):,} to {max(rows.values()):,} queries a row"
-    parts = [f"R@{k} by query language (rows) and document language (columns)", span, f"{evidence.task.n_documents:,} documents in one pool"]
+    span = (
+        "no queries"
+        if not rows
+        else f"{min(rows.values()):,} queries a row"
+        if len(set(rows.values())) == 1
+        else f"{min(rows.values()):,} to {max(rows.values()):,} queries a row"
+    )
+    parts = [
+        f"R@{k} by query language (rows) and document language (columns)",
+        span,
+        f"{evidence.task.n_documents:,} documents in one pool",
+    ]
     reason = _diagonal_reason(evidence)
     return " · ".join([*parts, reason] if reason else parts)
 
@@ -274,13 +320,27 @@ def _difference_cells(evidence: Evidence, apart: Floats, name: str, k: int) -> I
         low, high = bootstrap.interval_of_draws(evidence.draws(columns, balanced=False), level=LEVEL)
         for answered, target in enumerate(evidence.languages):
             yield RouteCell(
-                evidence.task.name, name, source, target, f"recall_at_{k}", number(mean.value[answered]), None, None,
-                number(low[answered]), number(high[answered]), evidence.method, int(mean.n[answered]),
-            )  # fmt: skip
+                evidence.task.name,
+                name,
+                source,
+                target,
+                f"recall_at_{k}",
+                number(mean.value[answered]),
+                None,
+                None,
+                number(low[answered]),
+                number(high[answered]),
+                evidence.method,
+                int(mean.n[answered]),
+            )
 
 
 def _difference_takeaway(cells: Sequence[RouteCell], a: SystemLabel, b: SystemLabel) -> Sentence:
-    solid = [cell for cell in cells if cell.value is not None and cell.n >= SMALL_N and cell.low is not None and cell.high is not None]
+    solid = [
+        cell
+        for cell in cells
+        if cell.value is not None and cell.n >= SMALL_N and cell.low is not None and cell.high is not None
+    ]
     if not solid:
         return Sentence("Too few queries to compare the two.", f"Every cell rests on fewer than {SMALL_N} queries.")
     ahead = sum(cell.low > 0 for cell in solid if cell.low is not None)
@@ -295,7 +355,9 @@ def _difference_takeaway(cells: Sequence[RouteCell], a: SystemLabel, b: SystemLa
     return Sentence(bold, rest)
 
 
-def route_queries(store: Store, selection: Selection, *, system: str, query_language: str, document_language: str, k: int = 10) -> RouteQueries:
+def route_queries(
+    store: Store, selection: Selection, *, system: str, query_language: str, document_language: str, k: int = 10
+) -> RouteQueries:
     """The queries behind one cell with the rank that each chosen system gave each relevant document; the worst first.
 
     Raises:
@@ -307,7 +369,9 @@ def route_queries(store: Store, selection: Selection, *, system: str, query_lang
             raise InputError(f"language {tag!r}: {evidence.task.name} has {', '.join(evidence.languages)}")
     names = [run.system for run in evidence.runs]
     if system not in names:
-        raise InputError(f"system {system!r} has no run of {evidence.task.name} among the chosen ones: {', '.join(names)}")
+        raise InputError(
+            f"system {system!r} has no run of {evidence.task.name} among the chosen ones: {', '.join(names)}"
+        )
     order = [names.index(system), *(place for place, name in enumerate(names) if name != system)]
     keep = _route_rows(evidence, query_language, document_language)
     rows = tuple(_answer_ranks(evidence, np.flatnonzero(keep), order))
@@ -352,6 +416,11 @@ def _answer_ranks(evidence: Evidence, rows: NDArray[np.intp], order: Sequence[in
         row, query, document = int(rows[at]), int(judged.query[rows[at]]), int(documents[at])
         ranks = tuple(None if rank == NEVER else int(rank) for rank in evidence.ranks[list(order), row])
         yield AnswerRank(
-            str(queries.id[query]), str(queries.text[query]), str(queries.language[query]),
-            str(ids[document]), texts[document], evidence.languages[judged.language[row]], ranks,
-        )  # fmt: skip
+            str(queries.id[query]),
+            str(queries.text[query]),
+            str(queries.language[query]),
+            str(ids[document]),
+            texts[document],
+            evidence.languages[judged.language[row]],
+            ranks,
+        )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.model import SystemLabel as SystemLabel  # re-exported: charts and pages see views only
+from analysis.model import SystemLabel
+
+__all__ = [
+    "BenchmarkLabel",
+    "MeasureLabel",
+    "Selection",
+    "Sentence",
+    "SystemLabel",
+    "TaskLabel",
+]  # charts and pages see views only
 
 
 class Selection(NamedTuple):

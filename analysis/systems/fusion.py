@@ -1,0 +1,59 @@
+"""Reciprocal rank fusion: a document's score is the sum over the parts of 1 / (k + its rank there)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.model import Corpus, Questions, Ranking
+from analysis.systems.catalogue import Entry
+from analysis.systems.workbench import Need, System, Workbench
+
+
+class Fusion:
+    """Reciprocal rank fusion of other systems; ``entry.parts`` names them, ``entry.k`` is the constant.
+
+    Args:
+        system: the catalogue's entry.
+        parts: the systems it names, in its order.
+    """
+
+    def __init__(self, system: Entry, *, parts: Sequence[System]) -> None:
+        self.entry = system
+        self.parts = tuple(parts)
+
+    def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
+        """What its parts need."""
+        return [need for part in self.parts for need in part.needs(corpus, questions)]
+
+    def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+        """The ``depth`` best of the parts' documents; see :class:`~analysis.systems.workbench.System`."""
+        workbench.prepare(self.needs(corpus, questions))
+        rankings = [workbench.rank(part, corpus, questions, depth=depth) for part in self.parts]
+        return fuse(rankings, k=self.entry.k or 60, depth=depth, tie_order=corpus.tie_order)
+
+
+def fuse(rankings: Sequence[Ranking], *, k: int, depth: int, tie_order: NDArray[np.int32]) -> Ranking:
+    """Fuse rankings of the same corpus and questions (Cormack, Clarke & Büttcher 2009).
+
+    Args:
+        rankings: of the parts; a document that a part did not retrieve gets nothing from it.
+        k: the constant, 60 in the paper.
+        depth: most documents a query.
+        tie_order: ``(M,)``; of equal scores the smaller comes first.
+    """
+    query = np.concatenate([part.query for part in rankings]).astype(np.int64)
+    document = np.concatenate([part.document for part in rankings]).astype(np.int64)
+    rank = np.concatenate([part.rank() for part in rankings]).astype(np.int64)
+    pair = query * len(tie_order) + document
+    order = np.lexsort((rank, pair))  # adding up by rank, not by part, lets equal sums be equal to the last bit
+    pairs, starts = np.unique(pair[order], return_index=True)
+    if not len(pairs):
+        return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
+    score = np.add.reduceat(1.0 / (k + rank[order]), starts)
+    query, document = np.divmod(pairs, len(tie_order))
+    best = np.lexsort((tie_order[document], -score, query))
+    fused = Ranking(query[best].astype(np.int32), document[best].astype(np.int32), score[best], depth)
+    return fused.top(depth)

@@ -1,0 +1,177 @@
+"""Late interaction: a score summed over the query's tokens, each taking its best match in the document (MaxSim)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import SystemRefusedError
+from analysis.model import Corpus, Progress, Questions, Ranking, silent
+from analysis.systems.catalogue import Entry
+from analysis.systems.index import Excluded, ranking, top
+from analysis.systems.workbench import Need, TokenVectors, Workbench
+
+LIMIT = 20_000
+"""Documents beyond which comparing every token with every token takes too long to do unasked."""
+
+QUERY_TOKENS = 1024
+"""Query tokens compared at once."""
+
+CHUNK_VALUES = 4_000_000
+"""Similarities held at once, 16 MB."""
+
+
+class LateInteraction:
+    """MaxSim over the token vectors of one encoder.
+
+    Args:
+        system: the catalogue's entry.
+        encoder: the dense system whose token vectors are compared.
+        force: rank corpora beyond the limit too.
+    """
+
+    def __init__(self, system: Entry, *, encoder: Entry, force: bool = False) -> None:
+        self.entry = system
+        self.encoder = encoder
+        self.force = force
+
+    def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
+        """Token vectors of all documents and questions.
+
+        Raises:
+            SystemRefusedError: the corpus is beyond the limit.
+        """
+        self._check_size(corpus)
+        return [
+            Need(self.encoder, "document", corpus.texts, tokens=True),
+            Need(self.encoder, "query", questions.texts, tokens=True),
+        ]
+
+    def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+        """The ``depth`` documents of highest MaxSim; see :class:`~analysis.systems.workbench.System`."""
+        workbench.prepare(self.needs(corpus, questions))
+        texts = list(dict.fromkeys(corpus.texts))
+        place = {text: position for position, text in enumerate(texts)}
+        group = np.fromiter((place[text] for text in corpus.texts), dtype=np.int64, count=len(corpus))
+        return search(
+            workbench.token_vectors(self.encoder, texts, role="document"),
+            workbench.token_vectors(self.encoder, questions.texts, role="query"),
+            group=group,
+            depth=depth,
+            tie_order=corpus.tie_order,
+            excluded=questions.excluded,
+            progress=workbench.progress,
+            step=f"search {self.entry.short_title}",
+        )
+
+    def _check_size(self, corpus: Corpus) -> None:
+        if len(corpus) > LIMIT and not self.force:
+            raise SystemRefusedError(
+                f"{self.entry.name} compares every token with every token and declines {len(corpus):,} documents "
+                f"(limit {LIMIT:,}); --force runs it all the same"
+            )
+
+
+def search(
+    documents: TokenVectors,
+    queries: TokenVectors,
+    *,
+    group: NDArray[np.int64],
+    depth: int,
+    tie_order: NDArray[np.int32],
+    excluded: Excluded | None = None,
+    progress: Progress = silent,
+    step: str = "search",
+) -> Ranking:
+    """The ``depth`` best documents of each query. Texts without a token find nothing and are not found.
+
+    Args:
+        documents: token vectors of U distinct texts.
+        queries: token vectors of Q queries.
+        group: ``(M,)`` the text of each document; documents of equal text tie exactly.
+        depth: most documents a query.
+        tie_order: ``(M,)``; of equal scores the smaller comes first.
+        excluded: query position -> documents that leave its ranking before it is cut.
+        progress: told the number of queries done, between batches.
+        step: what progress calls this.
+    """
+    without = excluded or {}
+    blocks = _blocks(documents)
+    hits = []
+    for batch in _query_batches(queries.lengths):
+        progress(step, int(batch[0]), len(queries))
+        scores = _scores(blocks, queries.take(batch), count=len(documents))
+        for position, row in zip(batch, scores, strict=True):
+            everyone = row[group]
+            best = top(everyone, depth=depth, tie_order=tie_order, excluded=without.get(int(position)))
+            hits.append((np.full(len(best), position), best.astype(np.int64), everyone[best].astype(np.float64)))
+    progress(step, len(queries), len(queries))
+    return ranking(hits, depth=depth)
+
+
+def maxsim(query: NDArray[np.float16], documents: TokenVectors) -> NDArray[np.float32]:
+    """MaxSim of one query with each of a few documents (Khattab & Zaharia 2020, equation 3).
+
+    Σ over the query's tokens of the largest inner product with a token of the document.
+
+    Args:
+        query: ``(t, d)`` unit vectors of the query's tokens.
+        documents: n documents.
+
+    Returns:
+        ``(n,)`` scores, at most t; -inf for a document without tokens, and for every document if the query has none.
+    """
+    one = TokenVectors(np.array([0, len(query)], dtype=np.int64), query)
+    scores: NDArray[np.float32] = _scores(_blocks(documents), one, count=len(documents))[0]
+    return scores
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Documents of one length, so that the best match is a maximum along an axis: faster than over ragged rows."""
+
+    positions: NDArray[np.int64]  # (n,) of the documents
+    tokens: NDArray[np.float16]  # (n, length, d)
+
+
+def _blocks(documents: TokenVectors) -> list[_Block]:
+    lengths = documents.lengths
+    blocks = []
+    for length in np.unique(lengths[lengths > 0]):
+        positions = np.flatnonzero(lengths == length)
+        rows = documents.offsets[:-1][positions][:, None] + np.arange(length)
+        blocks.append(_Block(positions, documents.tokens[rows]))
+    return blocks
+
+
+def _query_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Runs of queries that have at most QUERY_TOKENS tokens together; a longer query is a batch of its own."""
+    start = 0
+    while start < len(lengths):
+        fitting = int(np.searchsorted(np.cumsum(lengths[start:]), QUERY_TOKENS, side="right"))
+        stop = start + max(1, fitting)
+        yield np.arange(start, min(stop, len(lengths)))
+        start = stop
+
+
+def _scores(blocks: Sequence[_Block], queries: TokenVectors, *, count: int) -> NDArray[np.float32]:
+    """``(Q, count)`` MaxSim of every query with every document; -inf where either has no tokens."""
+    scores = np.full((len(queries), count), -np.inf, dtype=np.float32)
+    asking = np.flatnonzero(queries.lengths > 0)
+    if not len(asking):
+        return scores
+    starts = queries.offsets[:-1][asking]
+    tokens = queries.tokens.astype(np.float32).T
+    for block in blocks:
+        length, width = block.tokens.shape[1:]
+        rows = max(1, CHUNK_VALUES // (length * tokens.shape[1]))
+        for start in range(0, len(block.positions), rows):
+            part = block.tokens[start : start + rows].astype(np.float32)
+            similar = part.reshape(-1, width) @ tokens  # (n · length, query tokens)
+            best = similar.reshape(len(part), length, -1).max(axis=1)
+            total = np.add.reduceat(best, starts, axis=1)  # (n, queries)
+            scores[np.ix_(asking, block.positions[start : start + rows])] = total.T
+    return scores

@@ -1,0 +1,128 @@
+"""Two stages: a first system retrieves, a second rescores the top of its ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.model import Corpus, Questions, Ranking
+from analysis.systems.catalogue import Entry
+from analysis.systems.late_interaction import LIMIT, LateInteraction, maxsim
+from analysis.systems.workbench import Need, System, TokenVectors, Workbench
+
+BATCH = 64
+"""Queries rescored between two progress reports."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """A two-stage ranking with the scores it was made of.
+
+    Attributes:
+        ranking: its scores fall with the rank: the second stage's where it gave one, after those the lowest of them
+            (0 if there is none) less the rank, so that a run file sorted by score keeps the order.
+        first_score: ``(H,)`` float64, by the first stage.
+        second_score: ``(H,)`` float64, by the second; NaN beyond the pool, or where a text has no token to compare.
+    """
+
+    ranking: Ranking
+    first_score: NDArray[np.float64]
+    second_score: NDArray[np.float64]
+
+
+class TwoStage:
+    """Late interaction over the top ``entry.pool`` of a first stage; beyond it the first stage's order follows.
+
+    Args:
+        system: the catalogue's entry.
+        first: retrieves.
+        second: rescores.
+    """
+
+    def __init__(self, system: Entry, *, first: System, second: LateInteraction) -> None:
+        self.entry = system
+        self.first = first
+        self.second = second
+
+    def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
+        """What the first stage needs, and token vectors; of a large corpus only those of the pools, encoded later."""
+        encoder = self.second.encoder
+        needs = [*self.first.needs(corpus, questions), Need(encoder, "query", questions.texts, tokens=True)]
+        if len(corpus) <= LIMIT:
+            needs.append(Need(encoder, "document", corpus.texts, tokens=True))
+        return needs
+
+    def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+        """The first stage's ranking, its pool rescored; see :class:`~analysis.systems.workbench.System`."""
+        return self.stages(corpus, questions, depth=depth, workbench=workbench).ranking
+
+    def stages(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Stages:
+        """The same with both stages' scores. The first stage is searched at least as deep as the pool."""
+        workbench.prepare(self.needs(corpus, questions))
+        pool = self.entry.pool or 0
+        first = workbench.rank(self.first, corpus, questions, depth=max(depth, pool))
+        pooled = np.flatnonzero(first.rank() <= pool)
+        second = np.full(len(first.query), np.nan)
+        second[pooled] = self._rescore(
+            corpus, questions, query=first.query[pooled], document=first.document[pooled], workbench=workbench
+        )
+        return merge(first, second=second, depth=depth, tie_order=corpus.tie_order)
+
+    def _rescore(
+        self,
+        corpus: Corpus,
+        questions: Questions,
+        *,
+        query: NDArray[np.int32],
+        document: NDArray[np.int32],
+        workbench: Workbench,
+    ) -> NDArray[np.float64]:
+        """MaxSim of each (query, document) pair, ``(n,)``; rows are sorted by query."""
+        encoder, step = self.second.encoder, f"rescore {self.entry.short_title}"
+        texts = list(dict.fromkeys(corpus.texts[position] for position in np.unique(document)))
+        place = {text: position for position, text in enumerate(texts)}
+        where = np.array([place[corpus.texts[position]] for position in document], dtype=np.int64)
+        documents = workbench.token_vectors(encoder, texts, role="document")
+        asked = workbench.token_vectors(encoder, questions.texts, role="query")
+        scores = np.empty(len(query))
+        for position in range(len(questions)):
+            if position % BATCH == 0:
+                workbench.progress(step, position, len(questions))
+            rows = slice(*np.searchsorted(query, [position, position + 1]))
+            scores[rows] = _maxsim(asked, position, documents=documents, positions=where[rows])
+        workbench.progress(step, len(questions), len(questions))
+        return scores
+
+
+def _maxsim(
+    asked: TokenVectors, query: int, *, documents: TokenVectors, positions: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """MaxSim of one query with documents of which some may have the same text; NaN where a text has no token."""
+    distinct, back = np.unique(positions, return_inverse=True)
+    tokens = asked.tokens[asked.offsets[query] : asked.offsets[query + 1]]
+    scores = maxsim(tokens, documents.take(distinct))[back].astype(np.float64)
+    return np.where(np.isneginf(scores), np.nan, scores)
+
+
+def merge(first: Ranking, *, second: NDArray[np.float64], depth: int, tie_order: NDArray[np.int32]) -> Stages:
+    """Put the rescored rows of a ranking in their new order and give every row a score that falls with its rank.
+
+    Args:
+        first: the first stage.
+        second: ``(H,)`` the second stage's scores; NaN where it gave none: these rows follow in the first's order.
+        depth: most documents a query.
+        tie_order: ``(M,)``; of equal scores in the pool the smaller comes first.
+    """
+    rank = first.rank()  # of the sorted rows too, as each stays with its query
+    beyond = np.isnan(second)
+    settled = np.where(beyond, rank, tie_order[first.document])
+    order = np.lexsort((settled, np.where(beyond, 0.0, -second), beyond, first.query))
+    kept = order[rank <= depth]
+    query = first.query[kept]
+    lowest = np.full(int(first.query.max(initial=-1)) + 1, np.inf)
+    np.minimum.at(lowest, first.query[~beyond], second[~beyond])
+    lowest[np.isinf(lowest)] = 0.0
+    score = np.where(beyond[kept], lowest[query] - rank[rank <= depth], second[kept])
+    return Stages(Ranking(query, first.document[kept], score, depth), first.score[kept], second[kept])

@@ -1,0 +1,336 @@
+"""The bench a system works at: encoders loaded once, texts encoded once, rankings of parts made once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.model import Corpus, Progress, Questions, Ranking, silent
+from analysis.paths import Cache
+from analysis.store.embeddings import EmbeddingStore, spans
+from analysis.systems import encoders
+from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
+from analysis.systems.encoders import MOST_TEXTS, Encoder, LoadOptions, Role, TokenMatrix, Vectors
+
+CHUNK_TEXTS = 2048
+"""Encoded texts after which a chunk is stored."""
+
+CHUNK_SECONDS = 10.0
+"""Seconds after which a chunk is stored, however few its texts: what a kill may cost."""
+
+BATCH_BYTES = 16_384
+"""Size of a padded batch in bytes of text, so that long texts are not encoded 64 at a time between two reports."""
+
+KEPT_RANKINGS = 4
+"""Rankings of parts remembered; 12,000 queries at depth 1,000 take 190 MB each."""
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """Token vectors of several texts, end to end.
+
+    Attributes:
+        offsets: ``(n + 1,)`` int64; text ``i`` owns rows ``offsets[i]`` to ``offsets[i + 1]``.
+        tokens: ``(T, d)`` float16 unit vectors.
+    """
+
+    offsets: NDArray[np.int64]
+    tokens: NDArray[np.float16]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each text, ``(n,)``."""
+        return np.diff(self.offsets)
+
+    def take(self, positions: NDArray[np.integer]) -> TokenVectors:
+        """The texts at these positions, in this order."""
+        lengths = self.lengths[positions]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return TokenVectors(offsets, self.tokens[spans(self.offsets[:-1][positions], lengths)])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class Need:
+    """Texts that a system will ask vectors of."""
+
+    entry: Entry  # a dense system: the encoder
+    role: Role
+    texts: Sequence[str]
+    tokens: bool = False  # token vectors too
+
+
+@dataclass(frozen=True)
+class EncodedFacts:
+    """What this bench has encoded with one encoder, for the provenance of a run; cached texts are not counted."""
+
+    texts: int = 0
+    seconds: float = 0.0  # of encoding, without loading and the load check
+    device: str | None = None  # None where nothing was encoded, as everything was cached
+    dtype: str | None = None
+    libraries: Mapping[str, str] = field(default_factory=dict)  # name -> version
+
+    @property
+    def texts_per_second(self) -> float | None:
+        """None where nothing was encoded."""
+        return self.texts / self.seconds if self.seconds else None
+
+
+class System(Protocol):
+    """A retrieval system: from a corpus and questions to a ranking."""
+
+    entry: Entry
+
+    def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
+        """The vectors it will ask for, so that one pass of each encoder serves all systems of a job.
+
+        Raises:
+            SystemRefusedError: it could not finish this task in reasonable time.
+        """
+        ...
+
+    def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+        """The ``depth`` best documents of each question.
+
+        Raises:
+            SystemRefusedError: it could not finish this task in reasonable time.
+            SystemLoadError: an encoder it needs does not load or fails its check.
+            JobCancelledError: raised by the workbench's progress.
+        """
+        ...
+
+
+class Workbench:
+    """Vectors and rankings for the systems of one job, or of the sessions of one server.
+
+    Args:
+        cache: where vectors are kept.
+        options: how encoders are loaded.
+        progress: told what is done, between batches; may raise JobCancelledError.
+    """
+
+    def __init__(self, cache: Cache, *, options: LoadOptions | None = None, progress: Progress = silent) -> None:
+        self.options = options or LoadOptions()
+        self.progress = progress
+        self._store = EmbeddingStore(cache.embeddings)
+        self._encoders: dict[str, Encoder] = {}
+        self._facts: dict[str, EncodedFacts] = {}
+        self._rankings: OrderedDict[tuple[str, str, int], Ranking] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def encoder(self, system: Entry) -> Encoder:
+        """The loaded and proven encoder of a dense system.
+
+        Raises:
+            SystemLoadError: it does not load or fails its check.
+        """
+        key = self._key(system)
+        if key not in self._encoders:
+            with self._lock:
+                if key not in self._encoders:
+                    self.progress(f"load {system.short_title}", 0, 1)
+                    self._encoders[key] = encoders.load(system, self.options)
+        return self._encoders[key]
+
+    def prepare(self, needs: Sequence[Need]) -> None:
+        """Encode and store what is missing: each text once, pooled and token vectors from one forward pass.
+
+        Raises:
+            SystemLoadError: an encoder does not load or fails its check.
+            JobCancelledError: raised by progress; what was encoded until then is stored.
+        """
+        pieces = self._missing(needs)
+        for key in dict.fromkeys(self._key(piece.entry) for piece in pieces):
+            mine = [piece for piece in pieces if self._key(piece.entry) == key]
+            done, total = 0, sum(len(piece.texts) for piece in mine)
+            for piece in mine:
+                self._encode(piece, done=done, total=total)
+                done += len(piece.texts)
+
+    def vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors:
+        """Unit vectors, ``(n, d)`` float32, from the cache or encoded now. Raises as :meth:`prepare`."""
+        self.prepare([Need(system, role, texts)])
+        return self._store.get(self._space(system, role), texts)
+
+    def token_vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> TokenVectors:
+        """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
+        self.prepare([Need(system, role, texts, tokens=True)])
+        return TokenVectors(*self._store.get_tokens(self._space(system, role), texts))
+
+    def encoded(self, system: Entry) -> EncodedFacts:
+        """What this bench has encoded with a dense system so far."""
+        return self._facts.get(self._key(system), EncodedFacts())
+
+    def rank(self, system: System, corpus: Corpus, questions: Questions, *, depth: int) -> Ranking:
+        """The system's ranking; that of a part of a composition is remembered, so that it is made once.
+
+        Raises:
+            SystemRefusedError, SystemLoadError, JobCancelledError: as :meth:`System.rank`.
+        """
+        key = (self._key(system.entry), _digest(corpus, questions), depth)
+        with self._lock:
+            known = self._rankings.get(key)
+        found = known or system.rank(corpus, questions, depth=depth, workbench=self)
+        if not _is_part(system.entry.name):
+            return found
+        with self._lock:
+            self._rankings[key] = found
+            self._rankings.move_to_end(key)
+            while len(self._rankings) > KEPT_RANKINGS:
+                self._rankings.popitem(last=False)
+        return found
+
+    def _key(self, system: Entry) -> str:
+        return fingerprint(system, max_length=self.options.max_length)
+
+    def _space(self, system: Entry, role: Role) -> str:
+        """The key of the embedding space: everything that decides a vector except the text."""
+        effective = limited(system, self.options.max_length)
+        prompt = getattr(effective.prompts, role)
+        facts = {
+            "backend": effective.backend,
+            "model": effective.model or f"{effective.package or ''}:{effective.folder}",
+            "revision": effective.revision,
+            "sha256": effective.sha256,
+            "files": local_weights(effective),
+            "pooling": effective.pooling,
+            "max_length": effective.max_length,
+            "dtype": effective.dtype,
+            "role": "any" if encoders.symmetric(effective) else role,
+            "prompt": prompt,
+        }
+        return json.dumps(facts, sort_keys=True, ensure_ascii=False)
+
+    def _missing(self, needs: Sequence[Need]) -> list[_Piece]:
+        """The texts to encode, each in one piece only: with its tokens if any need wants them."""
+        pieces: list[_Piece] = []
+        claimed: dict[str, set[str]] = {}
+        for need in sorted(needs, key=lambda need: not need.tokens):
+            space = self._space(need.entry, need.role)
+            taken = claimed.setdefault(space, set())
+            texts = [text for text in dict.fromkeys(need.texts) if text not in taken]
+            taken.update(texts)
+            known = self._store.known(space, texts)
+            if need.tokens:
+                known &= self._store.known_tokens(space, texts)
+            missing = [text for text, there in zip(texts, known, strict=True) if not there]
+            if missing:
+                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens))
+        return pieces
+
+    def _encode(self, piece: _Piece, *, done: int, total: int) -> None:
+        """Encode a piece, storing a chunk now and then and at the end, however it ends."""
+        encoder = self.encoder(piece.entry)
+        step = f"encode {piece.entry.short_title}"
+        pending = _Pending(self._store, piece.space)
+        try:
+            for batch in batches(piece.texts):
+                self.progress(step, done, total)
+                started = time.perf_counter()
+                if piece.tokens:
+                    vectors, matrices = encoder.encode_tokens(batch, role=piece.role)
+                    pending.add(batch, vectors, matrices=matrices)
+                else:
+                    pending.add(batch, encoder.encode(batch, role=piece.role))
+                self._count(encoder, piece.entry, texts=len(batch), seconds=time.perf_counter() - started)
+                done += len(batch)
+                if pending.due():
+                    pending.flush()
+            self.progress(step, done, total)
+        finally:
+            pending.flush()
+
+    def _count(self, encoder: Encoder, system: Entry, *, texts: int, seconds: float) -> None:
+        with self._lock:
+            before = self.encoded(system)
+            self._facts[self._key(system)] = EncodedFacts(
+                texts=before.texts + texts,
+                seconds=before.seconds + seconds,
+                device=encoder.device,
+                dtype=encoder.entry.dtype,
+                libraries=encoder.libraries,
+            )
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Texts of one space that have no vectors yet."""
+
+    space: str
+    entry: Entry
+    role: Role
+    texts: list[str]
+    tokens: bool
+
+
+class _Pending:
+    """Encoded texts that are not stored yet."""
+
+    def __init__(self, store: EmbeddingStore, space: str) -> None:
+        self._store = store
+        self._space = space
+        self._texts: list[str] = []
+        self._vectors: list[Vectors] = []
+        self._matrices: list[TokenMatrix] = []
+        self._since = time.monotonic()
+
+    def add(self, texts: Sequence[str], vectors: Vectors, *, matrices: Sequence[TokenMatrix] = ()) -> None:
+        self._texts += texts
+        self._vectors.append(vectors)
+        self._matrices += matrices
+
+    def due(self) -> bool:
+        return len(self._texts) >= CHUNK_TEXTS or time.monotonic() - self._since >= CHUNK_SECONDS
+
+    def flush(self) -> None:
+        if self._texts:
+            self._store.put(self._space, self._texts, vectors=np.concatenate(self._vectors))
+        if self._matrices:
+            offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in self._matrices])]).astype(np.int64)
+            tokens = np.concatenate(self._matrices)
+            self._store.put_tokens(self._space, self._texts, offsets=offsets, tokens=tokens)
+        self._texts, self._vectors, self._matrices, self._since = [], [], [], time.monotonic()
+
+
+def batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in batches of similar length, longest first, so that padding is little and time left is not rosy.
+
+    Length is counted in UTF-8 bytes, about four a token in Latin script and three in Han and Kana.
+    """
+    sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts], dtype=np.int64)
+    order = np.argsort(-sizes, kind="stable")
+    start = 0
+    while start < len(order):
+        fitting = max(1, BATCH_BYTES // max(1, int(sizes[order[start]])))
+        stop = start + min(MOST_TEXTS, fitting)
+        yield [texts[position] for position in order[start:stop]]
+        start = stop
+
+
+def _is_part(name: str) -> bool:
+    """Whether a composition of the catalogue ranks by way of this system."""
+    return any(name in system.parts for system in catalogue().values() if system.kind in ("fusion", "two-stage"))
+
+
+def _digest(corpus: Corpus, questions: Questions) -> str:
+    """A hash of all that a ranking depends on besides the system and the depth."""
+    digest = hashlib.blake2b(digest_size=16)
+    for column in (corpus.ids, corpus.languages, corpus.texts, questions.languages, questions.texts):
+        digest.update(len(column).to_bytes(8))
+        for text in column:
+            encoded = text.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8) + encoded)
+    for position, documents in sorted(questions.excluded.items()):
+        digest.update(position.to_bytes(8) + np.sort(documents).astype(np.int64).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,13 @@
+"""The router: which pages there are, nothing else."""
+
+import streamlit as st
+
+st.navigation(
+    [
+        st.Page("pages/start.py", title="Babelscope", default=True, visibility="hidden"),
+        st.Page("pages/overview.py", title="Overview", url_path="overview"),
+        st.Page("pages/routes.py", title="Language routes", url_path="routes"),
+        st.Page("pages/probe.py", title="Live probe", url_path="probe"),
+    ],
+    position="hidden",
+).run()

@@ -1,0 +1,136 @@
+"""The page's address holds every choice: plain query parameters, lists as ``a,b``; a link reproduces the view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def get(name: str) -> str | None:
+    """A parameter; None when the address does not have it."""
+    return st.query_params.get(name)
+
+
+def many(name: str) -> tuple[str, ...] | None:
+    """A parameter that lists values; None when the address does not have it, empty when it lists none."""
+    listed = get(name)
+    return None if listed is None else tuple(part for part in listed.split(",") if part)
+
+
+def put(**values: str | Sequence[str] | None) -> None:
+    """Set parameters; None takes one out, so that the address stays short."""
+    for name, value in values.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = value if isinstance(value, str) else ",".join(value)
+
+
+def everything() -> dict[str, str]:
+    """All parameters, for a link that keeps them."""
+    return st.query_params.to_dict()
+
+
+def choose(
+    widget: Callable[..., Any],
+    label: str,
+    options: Sequence[str],
+    *,
+    name: str,
+    default: str | None,
+    clears: Sequence[str] = (),
+    **more: Any,
+) -> str | None:
+    """A select box or segmented control whose value lives in the address.
+
+    Args:
+        widget: ``st.selectbox`` or ``st.segmented_control``, of the page or the sidebar.
+        label: what stands above it.
+        options: the values, as they stand in the address.
+        name: of the parameter.
+        default: the value while the address has none, or one that is not offered.
+        clears: parameters that lose their meaning when this one changes.
+        **more: handed to the widget.
+    """
+    asked = get(name)
+    value = asked if asked in options else default
+    _hold(name, value)
+
+    def changed() -> None:
+        chosen = st.session_state[_key(name)]
+        put(**{name: None if chosen == default else chosen}, **dict.fromkeys(clears))
+
+    widget(label, options, key=_key(name), on_change=changed, **more)
+    return value
+
+
+def choose_many(
+    widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, **more: Any
+) -> tuple[str, ...]:
+    """A multiselect whose values live in the address; all options while the address names none of them.
+
+    Args:
+        widget: ``st.multiselect``, of the page or the sidebar.
+        label: what stands above it.
+        options: the values, as they stand in the address.
+        name: of the parameter.
+        **more: handed to the widget.
+    """
+    asked = many(name)
+    values = [option for option in options if asked is None or option in asked]
+    if asked and not values:
+        values = list(options)
+    _hold(name, values)
+
+    def changed() -> None:
+        chosen = st.session_state[_key(name)]
+        put(**{name: None if len(chosen) == len(options) else chosen})
+
+    widget(label, options, key=_key(name), on_change=changed, **more)
+    return tuple(values)
+
+
+def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **more: Any) -> str:
+    """A text field whose value lives in the address.
+
+    Args:
+        widget: ``st.text_input`` or ``st.text_area``.
+        label: what stands above it.
+        name: of the parameter.
+        default: the text while the address has none.
+        **more: handed to the widget.
+    """
+    asked = get(name)
+    value = default if asked is None else asked
+    _hold(name, value)
+
+    def changed() -> None:
+        text = st.session_state[_key(name)]
+        put(**{name: None if text == default else text})
+
+    widget(label, key=_key(name), on_change=changed, **more)
+    return value
+
+
+def switch(label: str, *, name: str) -> bool:
+    """A toggle, off by default, whose value lives in the address."""
+    value = get(name) == "yes"
+    _hold(name, value)
+
+    def changed() -> None:
+        put(**{name: "yes" if st.session_state[_key(name)] else None})
+
+    st.toggle(label, key=_key(name), on_change=changed)
+    return value
+
+
+def _key(name: str) -> str:
+    return f"choose-{name}"
+
+
+def _hold(name: str, value: Any) -> None:
+    """Make a widget show what the address says, and touch it only where it does not."""
+    if st.session_state.get(_key(name)) != value or _key(name) not in st.session_state:
+        st.session_state[_key(name)] = value

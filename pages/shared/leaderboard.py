@@ -1,0 +1,171 @@
+"""The Overview's tables: the leaderboard, what speaks for and against its numbers, and the benchmark's card."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis.charts import overview as charts
+from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
+from analysis.views.selection import BenchmarkLabel, MeasureLabel
+from pages.shared import tables, ui
+from pages.shared.tables import Cell, Markup
+
+DEGENERATE = "finds almost nothing across languages"
+WORDS = (
+    (DEGENERATE, "R@10 cross is below 0.10: what is measured about depth or transfer of such a system means little."),
+    (
+        "Interval",
+        "The range under each value holds the true mean in 95 of 100 draws of other queries like these (bootstrap over concepts).",
+    ),
+)
+HEALTH = (
+    ("Missing queries", "Judged queries that the system did not answer. They count 0, so that failing never pays."),
+    (
+        "Tied at rank 10",
+        "Queries in which documents with equal scores stand on both sides of rank 10. The order among equals is a convention; the range beside it shows the lowest and highest nDCG@10 that other orders would give.",
+    ),
+    (
+        "Judged in top 10",
+        "Share of the first ten documents that somebody judged. An unjudged document counts as not relevant.",
+    ),
+    ("Answers not in the corpus", "Relevant documents that the corpus does not hold: no system can find them."),
+    (
+        "Different documents in top 10",
+        "How many documents appear in any first ten. Few documents that come up everywhere (hubs) pull a system down.",
+    ),
+)
+
+
+def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark: bool, heading: bool) -> None:
+    """One task: takeaway, chart, table, and whether the numbers can be trusted."""
+    if heading:
+        st.header(task.task.title, anchor=False)
+    ui.takeaway(task.takeaway)
+    ui.caption(task.caption, measures=view.measures, more=WORDS)
+    if not task.rows:
+        ui.nothing(
+            "No system has run on this task.",
+            next_step="In a terminal: python -m analysis run --benchmark … --systems all",
+        )
+        return
+    if task.coverage_note:
+        st.warning(task.coverage_note)
+    ui.chart(
+        charts.leaderboard(task, measure, dark=dark),
+        key=f"leaderboard-{task.task.name}",
+        alt=f"{task.takeaway.bold} {task.takeaway.rest}",
+    )
+    tables.show(_leaderboard(task, view.measures, dark=dark))
+    ui.download("CSV", *_numbers(task, view.measures), file=f"leaderboard-{task.task.name}.csv")
+    _health(task, dark=dark)
+
+
+def _leaderboard(task: TaskOverview, measures: Sequence[MeasureLabel], *, dark: bool) -> Markup:
+    rows: list[Sequence[Cell] | str] = []
+    for paradigm, members in charts.grouped(task.rows).items():
+        rows.append(paradigm)
+        rows.extend(
+            [
+                _name(row, dark=dark),
+                *(
+                    tables.spread(row.measures.get(measure.key), percent=measure.unit == "percent")
+                    for measure in measures
+                ),
+            ]
+            for row in members
+        )
+    return tables.table(
+        {"System": "text"} | {measure.label: "number" for measure in measures},
+        rows,
+        caption=f"Leaderboard of {task.task.title}",
+    )
+
+
+def _name(row: OverviewRow, *, dark: bool) -> Markup:
+    below = ""
+    if row.composed_of:
+        below = f'<br><span class="soft">from {html.escape(" and ".join(row.composed_of))}</span>'
+    flag = f'<br><span class="flag">{DEGENERATE}</span>' if row.degenerate else ""
+    return Markup(tables.chip(row.system, dark=dark) + below + flag)
+
+
+def _numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list[str], list[list[object]]]:
+    header = [
+        "task",
+        "system",
+        "paradigm",
+        "measure",
+        "value",
+        "low",
+        "high",
+        "level",
+        "method",
+        "aggregate",
+        "other_mean",
+        "ceiling",
+        "n",
+    ]
+    rows: list[list[object]] = []
+    for row in task.rows:
+        for measure in measures:
+            found = row.measures.get(measure.key)
+            if found is not None:
+                rows.append([
+                    row.task, row.system.name, row.system.paradigm, measure.label, found.value, found.low, found.high, found.level, found.method,
+                    found.aggregate, found.other_mean, found.ceiling, found.n,
+                ])  # fmt: skip
+    return header, rows
+
+
+def _health(task: TaskOverview, *, dark: bool) -> None:
+    st.subheader("How sound are these numbers?", anchor=False)
+    ui.caption(_health_words(task), more=HEALTH)
+    columns = {
+        "System": "text", "Missing queries": "number", "Tied at rank 10": "number", "nDCG@10 ties allow": "number", "Judged in top 10": "number",
+        "Answers not in the corpus": "number", "Different documents in top 10": "number", "Most frequent one": "number", "Kept of depth": "number",
+    }  # fmt: skip
+    tables.show(tables.table(columns, [_health_row(row, dark=dark) for row in task.rows], caption="Data health"))
+    for refusal in task.refusals:
+        ui.grey(f"{refusal.system.short} did not run: {refusal.reason}")
+
+
+def _health_words(task: TaskOverview) -> str:
+    first = task.rows[0]
+    unjudged = f" · {first.n_unjudged:,} queries without a right answer are left out" if first.n_unjudged else ""
+    missing = sum(row.n_missing for row in task.rows)
+    covered = "every system answered every query" if not missing else f"{missing:,} unanswered queries count 0"
+    return f"{first.n_queries:,} judged queries · {covered}{unjudged}"
+
+
+def _health_row(row: OverviewRow, *, dark: bool) -> list[Cell]:
+    ties = row.tie_range_ndcg_at_10
+    return [
+        tables.chip(row.system, dark=dark),
+        f"{row.n_missing:,}",
+        f"{row.n_tied_at_10:,}",
+        f"{ties[0]:.2f}–{ties[1]:.2f}" if ties else "",
+        f"{row.judged_at_10:.2f}" if row.judged_at_10 is not None else "",
+        f"{row.n_dangling:,}",
+        f"{row.distinct_documents_at_10:,}",
+        f"{row.largest_document_share_at_10:.2f}",
+        f"{row.hits_kept:,} of {row.depth:,}",
+    ]
+
+
+def card(benchmark: BenchmarkLabel) -> None:
+    """Where the benchmark comes from and what it must not be used for."""
+    st.header("About this benchmark", anchor=False)
+    rows = [
+        ("Benchmark", f"{benchmark.title}, {benchmark.version}"),
+        ("Source", benchmark.source),
+        ("Licence", benchmark.licence),
+    ]
+    rows += [("Note" if place == 0 else "", note) for place, note in enumerate(benchmark.notes)]
+    rows.append(("Use", "For research on retrieval. Not for clinical decisions."))
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{tables.escaped(words)}</td></tr>' for name, words in rows
+    )
+    tables.show(Markup(f'<table class="card" aria-label="Benchmark card"><tbody>{body}</tbody></table>'))

@@ -1,0 +1,152 @@
+"""The queries behind one cell of a heatmap: chosen by a click or by select boxes, both through ``choose``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis.views import routes
+from analysis.views.routes import RouteCell, RouteDifference, RouteQueries, RoutesView
+from analysis.views.selection import SystemLabel
+from pages.shared import address, tables, ui
+from pages.shared.tables import Cell, Markup
+
+FEW = 25  # rows before one asks for all
+JUMP = "<script>document.querySelector('.st-key-route')?.scrollIntoView({behavior: 'smooth', block: 'start'});</script>"
+
+
+def choose(cell: Sequence[str]) -> None:
+    """Make a cell (system, query language, document language) the chosen one."""
+    system, query_language, document_language = cell
+    address.put(system=system, route=(query_language, document_language))
+    st.session_state["jump"] = True
+
+
+def chosen(view: RoutesView) -> tuple[str, str, str] | None:
+    """The cell that the address names, where the view has it."""
+    route = address.many("route") or ()
+    asked = address.get("system")
+    known = {label.name for label in view.systems}
+    if len(route) != 2 or not known or not set(route) <= set(view.languages):
+        return None
+    return (asked if asked in known else view.systems[0].name), route[0], route[1]
+
+
+def pickers(view: RoutesView) -> str | None:
+    """Select boxes that do what a click does; returns the system to compare with, if one is chosen."""
+    known = {label.name: label.short for label in view.systems}
+    pairs = list(dict.fromkeys(f"{cell.query_language},{cell.document_language}" for cell in view.cells if cell.n))
+    names = dict(zip(view.languages, view.language_names, strict=True))
+    which, system, minus = st.columns(3)
+    with which:
+        address.choose(
+            st.selectbox, "Look at a route", ["", *pairs], name="route", default="",
+            format_func=lambda pair: " → ".join(names[tag] for tag in pair.split(",")) if pair else "click a cell, or choose here",
+        )  # fmt: skip
+    with system:
+        looked_at = address.choose(
+            st.selectbox, "of", list(known), name="system", default=next(iter(known)), format_func=known.__getitem__
+        )
+    with minus:
+        others = [name for name in known if name != looked_at]
+        compared = address.choose(
+            st.selectbox, "Compare with", ["", *others], name="minus", default="", format_func=lambda name: known.get(name, "no difference"),
+        )  # fmt: skip
+    return compared or None
+
+
+def show(found: RouteQueries, *, dark: bool) -> None:
+    """The queries of the chosen route, the worst first, with the rank each system gave each right answer."""
+    with st.container(key="route"):
+        st.header(found.title, anchor=False)
+        every = len(found.rows) <= FEW or address.get("rows") == "yes"
+        rows = found.rows if every else found.rows[:FEW]
+        shown = f"{len(rows):,} of {len(found.rows):,} right answers shown, the worst first"
+        ui.grey(
+            f"Rank of each right answer in {found.document_language} · fails: no such answer in the first {found.k} · {shown}"
+        )
+        columns = (
+            {"Query": "text", "Right answer": "text"}
+            | {_heading(label): "number" for label in found.systems}
+            | {"Ask it live": "text"}
+        )
+        tables.show(
+            tables.table(columns, [_row(found, place, dark=dark) for place in range(len(rows))], caption=found.title)
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if len(found.rows) > FEW:
+                address.switch(f"Show all {len(found.rows):,}", name="rows")
+            ui.download(
+                "CSV of this route",
+                *_numbers(found),
+                file=f"route-{found.query_language}-{found.document_language}-{found.system.name}.csv",
+            )
+    if st.session_state.pop("jump", False):
+        st.html(JUMP, unsafe_allow_javascript=True)  # a constant: no text of a corpus comes near it
+
+
+def _heading(label: SystemLabel) -> str:
+    return f"{label.short} rank"
+
+
+def _row(found: RouteQueries, place: int, *, dark: bool) -> list[Cell]:
+    row = found.rows[place]
+    question = {"mode": "one", "language": row.query_language, "text": row.query_text, "encoder": found.system.name}
+    kept = {name: value for name, value in ui.shared_choices().items() if name != "measure"}
+    ranks = [tables.rank(rank, beyond=depth, dark=dark) for rank, depth in zip(row.ranks, found.depths, strict=True)]
+    return [
+        tables.passage(row.query_text, language=row.query_language, dark=dark),
+        tables.passage(row.document_text, language=row.document_language, dark=dark),
+        *ranks,
+        Markup(f'<a href="{ui.href(ui.PROBE, **kept, **question)}" target="_self">Try</a>'),
+    ]
+
+
+def _numbers(found: RouteQueries) -> tuple[list[str], list[list[object]]]:
+    header = [
+        "query_id",
+        "query_language",
+        "query",
+        "document_id",
+        "document_language",
+        "document",
+        *(f"{label.name} rank" for label in found.systems),
+    ]
+    rows: list[list[object]] = [
+        [
+            row.query_id,
+            row.query_language,
+            row.query_text,
+            row.document_id,
+            row.document_language,
+            row.document_text,
+            *row.ranks,
+        ]
+        for row in found.rows
+    ]
+    return header, rows
+
+
+def cells_as_rows(cells: Sequence[RouteCell]) -> tuple[list[str], list[list[object]]]:
+    """The plotted cells for a CSV file."""
+    header = [
+        "task",
+        "system",
+        "query_language",
+        "document_language",
+        "measure",
+        "value",
+        "retention",
+        "preference",
+        "low",
+        "high",
+        "method",
+        "n",
+    ]
+    return header, [[getattr(cell, name) for name in header] for cell in cells]
+
+
+def difference(frame: ui.Frame, view: RoutesView, *, system: str, minus: str) -> RouteDifference:
+    """One system minus another on the chosen task."""
+    return ui.answer(routes.route_difference, frame.selection, a=system, b=minus, k=view.k)

@@ -1,0 +1,290 @@
+"""The frame of every page: sidebar, address, one clear message when something is wrong, and the only caches of the app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from analysis.errors import BabelscopeError
+from analysis.views import overview, source
+from analysis.views.overview import Contents
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, SystemLabel, TaskLabel
+from pages.shared import address, first_start, tables
+from pages.shared.tables import Markup
+
+T = TypeVar("T")
+
+ALL_TASKS = "all"
+CHOICES = ("benchmark", "task", "systems", "measure")
+"""The parameters that every page understands; the others belong to one page."""
+
+CHART = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["zoom", "pan", "select", "lasso", "zoomIn", "zoomOut", "autoScale", "resetScale"],
+    "toImageButtonOptions": {"format": "svg", "filename": "babelscope"},
+}
+
+
+class PageLink(NamedTuple):
+    """One page: where its script is, what the menu calls it, and the question it answers."""
+
+    script: str
+    address: str
+    title: str
+    question: str
+
+
+OVERVIEW = PageLink("pages/overview.py", "overview", "Overview", "Which system, and can I trust the difference?")
+ROUTES = PageLink("pages/routes.py", "routes", "Language routes", "Which language pairs fail?")
+PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
+PAGES = (OVERVIEW, ROUTES, PROBE)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the sidebar chose."""
+
+    benchmark: BenchmarkLabel
+    task: TaskLabel | None  # None: all tasks
+    systems: tuple[SystemLabel, ...]  # the chosen ones
+    selection: Selection
+    dark: bool
+
+
+# The frame
+
+
+@contextmanager
+def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> Iterator[Frame]:
+    """Draw the frame of a page and hand over what the sidebar chose.
+
+    Without data the page says what to do next and stops. An error meant for people is shown as its one sentence.
+
+    Args:
+        which: the page.
+        every_task: also offer all tasks together.
+        systems: let the sidebar choose systems.
+    """
+    st.set_page_config(page_title=f"{which.title} · Babelscope", layout="wide", initial_sidebar_state="expanded")
+    tables.style(is_dark())
+    with st.sidebar:
+        _masthead(which)
+    st.title(which.question, anchor=False)
+    try:
+        if source.open_source() is None:
+            first_start.show()
+            st.stop()
+        with st.sidebar:
+            frame = _choices(every_task=every_task, systems=systems)
+        yield frame
+    except BabelscopeError as error:
+        trouble(error)
+
+
+def is_dark() -> bool:
+    """Whether the viewer uses the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def _masthead(which: PageLink) -> None:
+    tables.show(
+        Markup('<div class="masthead">Babelscope</div><p class="bs-grey">where multilingual retrieval breaks</p>')
+    )
+    with st.container(gap=None):
+        for link in PAGES:
+            go_to(link, link.title, **address.everything())
+    st.space("small")
+
+
+def _choices(*, every_task: bool, systems: bool) -> Frame:
+    """The sidebar's select boxes, from benchmark to systems."""
+    offered = answer(overview.contents, address.get("benchmark"))
+    benchmark = _benchmark(offered)
+    task = _task(offered.tasks, every_task=every_task)
+    tasks = (task.name,) if task else ()
+    ran = answer(overview.contents, benchmark.address, tasks=tasks).systems
+    chosen = _systems(ran) if systems else ran
+    names = () if len(chosen) == len(ran) else tuple(label.name for label in chosen)
+    return Frame(benchmark, task, chosen, Selection(benchmark.address, tasks, names), is_dark())
+
+
+def _benchmark(offered: Contents) -> BenchmarkLabel:
+    known = {label.address: label for label in offered.benchmarks}
+    chosen = offered.benchmark.address
+    address.choose(
+        st.selectbox, "Benchmark", list(known), name="benchmark", default=chosen, clears=("task", "systems", "route", "system", "concept"),
+        format_func=lambda name: known[name].title if known[name].address == known[name].name else f"{known[name].title} ({known[name].version})",
+    )  # fmt: skip
+    return known[chosen]
+
+
+def _task(tasks: Sequence[TaskLabel], *, every_task: bool) -> TaskLabel | None:
+    known = {label.name: label for label in tasks}
+    options = [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known)
+    default = next((label.name for label in tasks if label.is_default), options[0])
+    name = address.choose(
+        st.selectbox, "Task", options, name="task", default=default, clears=("route", "concept"),
+        format_func=lambda name: known[name].title if name in known else "All tasks",
+    )  # fmt: skip
+    return known.get(name or default)
+
+
+def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
+    known = {label.name: label for label in ran}
+    unknown = [name for name in address.many("systems") or () if name not in known]
+    chosen = address.choose_many(
+        st.multiselect, "Systems", list(known), name="systems", format_func=lambda name: known[name].short, placeholder="Choose systems",
+    )  # fmt: skip
+    if unknown:
+        st.caption(f"Not run on this task: {', '.join(unknown)}")
+    return tuple(known[name] for name in chosen)
+
+
+def sidebar_note(words: str) -> None:
+    """A grey line at the end of the sidebar."""
+    with st.sidebar:
+        tables.show(Markup(f'<p class="bs-grey">{tables.escaped(words)}</p>'))
+
+
+# Answers, remembered
+
+
+def answer(view: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """A view's frozen answer from the store in force, remembered until the store changes."""
+    found: T = _answer(
+        view, f"{view.__module__}.{view.__qualname__}", source.generation(), arguments, tuple(sorted(options.items()))
+    )
+    return found
+
+
+@st.cache_resource(max_entries=200, show_spinner="Working it out …")
+def _answer(
+    _view: Callable[..., Any],
+    name: str,
+    generation: str,
+    arguments: tuple[Any, ...],
+    options: tuple[tuple[str, Any], ...],
+) -> Any:
+    return _view(source.open_source(), *arguments, **dict(options))
+
+
+# Words
+
+
+def takeaway(sentence: Sentence) -> None:
+    """The sentence that answers the page's question, its surprising half in bold."""
+    bold, rest = tables.escaped(sentence.bold), tables.escaped(sentence.rest)
+    tables.show(Markup(f'<p class="bs-takeaway"><strong>{bold}</strong> {rest}</p>'))
+
+
+def caption(words: str, *, measures: Sequence[MeasureLabel] = (), more: Sequence[tuple[str, str]] = ()) -> None:
+    """The grey line under it (what is drawn, n, caveat), with the definitions behind a question mark.
+
+    Args:
+        words: the line.
+        measures: what the question mark defines.
+        more: further terms with their definitions.
+    """
+    line, mark = st.columns([0.95, 0.05], vertical_alignment="center")
+    with line:
+        grey(words)
+    definitions = [*((measure.label, _definition(measure)) for measure in measures), *more]
+    if definitions:
+        with mark, st.popover("?", type="tertiary", help="What the numbers mean"):
+            tables.show(
+                Markup(
+                    "".join(
+                        f"<p><strong>{tables.escaped(term)}</strong><br>{tables.escaped(words)}</p><br>"
+                        for term, words in definitions
+                    )
+                )
+            )
+
+
+def _definition(measure: MeasureLabel) -> str:
+    mean = "Every query weighs the same." if measure.aggregate == "pooled" else "Every query language weighs the same."
+    if "language" in measure.definition.split(". ")[-1]:
+        mean = ""
+    return f"{measure.definition} {mean} Source: {measure.source}."
+
+
+def grey(words: str) -> None:
+    """One line in the secondary colour."""
+    tables.show(Markup(f'<p class="bs-grey">{tables.escaped(words)}</p>'))
+
+
+def trouble(error: BabelscopeError) -> None:
+    """An error meant for people, as its one sentence, with a way on."""
+    words = str(error)
+    st.error(words[:1].upper() + words[1:])
+    go_to(OVERVIEW, "Open the Overview afresh")
+
+
+def nothing(words: str, *, next_step: str) -> None:
+    """What a page says where there is nothing to show, and what to do about it."""
+    with st.container(border=True):
+        tables.show(
+            Markup(
+                f'<p class="bs-takeaway"><strong>{tables.escaped(words)}</strong></p><p class="bs-grey">{tables.escaped(next_step)}</p>'
+            )
+        )
+
+
+# Ways on
+
+
+def go_to(link: PageLink, words: str, **parameters: str) -> None:
+    """A link to another page that carries its choices along."""
+    try:
+        st.page_link(link.script, label=words, query_params=parameters)
+    except StreamlitAPIException:  # the page runs alone, without the menu of the app
+        tables.show(Markup(f'<a href="{href(link, **parameters)}" target="_self">{tables.escaped(words)}</a>'))
+
+
+def href(link: PageLink, **parameters: str) -> str:
+    """The same as an address relative to the page, escaped for HTML."""
+    return f"{link.address}?{urlencode(parameters)}".replace("&", "&amp;")
+
+
+def shared_choices() -> dict[str, str]:
+    """The parameters that every page understands."""
+    return {name: value for name, value in address.everything().items() if name in CHOICES}
+
+
+# Charts and numbers
+
+
+def chart(figure: Any, *, key: str, alt: str, clicked: Callable[[list[str]], None] | None = None) -> None:
+    """A figure in our own colours, with a download as SVG and, where asked, clicks.
+
+    Args:
+        figure: from ``analysis.charts``.
+        key: its name on the page, which keeps zoom and selection.
+        alt: what it shows, for those who cannot see it.
+        clicked: called with the ``customdata`` of the mark that was clicked.
+    """
+    if clicked is None:
+        st.plotly_chart(figure, key=key, theme=None, config=CHART, alt=alt)
+        return
+
+    def selected() -> None:
+        points = st.session_state[key].selection.points
+        if points:
+            st.session_state[f"{key}-last"] = list(points[0]["customdata"])
+        if again := st.session_state.get(f"{key}-last"):  # a second click on a mark takes its selection away
+            clicked(again)
+
+    st.plotly_chart(figure, key=key, theme=None, config=CHART, alt=alt, on_select=selected, selection_mode="points")
+
+
+def download(words: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, file: str) -> None:
+    """A button that hands over the numbers shown, unrounded."""
+    st.download_button(
+        words, tables.as_csv(header, rows), file_name=file, mime="text/csv", on_click="ignore", key=f"download-{file}"
+    )

