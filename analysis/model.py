@@ -177,6 +177,19 @@ class Interval(NamedTuple):
     n: int  # queries behind the value
 
 
+PARADIGMS = (
+    "lexical",
+    "English-centric dense",
+    "biomedical dense",
+    "multilingual dense",
+    "late interaction",
+    "hybrid",
+    "two-stage",
+    "multimodal dense",
+)
+"""In the order pages group them."""
+
+
 class SystemLabel(NamedTuple):
     """How a system is called and coloured."""
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
-from analysis.model import SystemLabel
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InputError
+from analysis.model import Corpus, SystemLabel
+from analysis.stats.agreement import rank_biased_overlap
+from analysis.store.read import QueryColumns, Store, TaskRow
+from analysis.systems import catalogue
+from analysis.systems.assemble import build
+from analysis.systems.live import Answer, Live, open_live
+from analysis.systems.workbench import Workbench
 
 
 class ProbeHit(NamedTuple):
@@ -51,3 +65,246 @@ class ConceptProbe:
     languages: tuple[str, ...]
     answers: tuple[ProbeAnswer, ...]  # one a language
     overlap: tuple[float | None, ...]  # rank-biased overlap with the first language's list; the first is 1
+
+
+class Concept(NamedTuple):
+    """Something the benchmark asks in several languages."""
+
+    family: str  # its key: the id of the query that all its language versions share
+    label: str  # in English where there is an English version
+    languages: tuple[str, ...]
+    texts: tuple[str, ...]  # one a language
+
+
+HEART_ATTACK: Mapping[str, str] = MappingProxyType({
+    "en": "heart attack",
+    "es": "ataque al corazón",
+    "fr": "crise cardiaque",
+    "de": "Herzinfarkt",
+    "zh": "心脏病发作",
+    "ja": "心臓発作",
+    "ru": "сердечный приступ",
+})  # fmt: skip
+"""What the probe asks when it is opened: the same lay words in each language."""
+
+OVERLAP_DEPTH = 100  # documents of each list that are compared
+KEPT_SEATS = 12  # systems opened on a corpus that stay in memory
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """A system opened on the corpus of a task."""
+
+    live: Live
+    corpus: Corpus
+    families: tuple[str | None, ...]
+
+
+_lock = threading.RLock()
+_seats: OrderedDict[tuple[str, str, str], _Seat] = OrderedDict()
+_benches: dict[str, Workbench] = {}
+
+
+def encoders(store: Store, benchmark: str) -> tuple[SystemLabel, ...]:
+    """The systems that can be asked live: they ran on the benchmark, so their documents are encoded, and work here.
+
+    Raises:
+        InputError: an unknown benchmark.
+    """
+    tasks = store.tasks(store.benchmark(benchmark).benchmark_id)
+    ran = {run.system for run in store.runs([task.task_id for task in tasks]) if run.status == "complete"}
+    here = set(catalogue.available_names())
+    return tuple(label for name, label in store.system_labels().items() if name in ran & here)
+
+
+def concepts(store: Store, *, benchmark: str, task: str | None = None) -> tuple[Concept, ...]:
+    """What a task asks in several languages, by label.
+
+    Raises:
+        InputError: an unknown benchmark or task.
+    """
+    queries = store.queries(_task(store, benchmark, task).task_id)
+    versions: dict[str, dict[str, str]] = {}
+    for key, language, text in zip(_keys(queries), queries.language, queries.text, strict=True):
+        versions.setdefault(key, {}).setdefault(language, text)
+    found = [
+        Concept(key, texts.get("en") or next(iter(texts.values())), tuple(texts), tuple(texts.values()))
+        for key, texts in versions.items()
+    ]
+    return tuple(sorted(found, key=lambda concept: (concept.label.casefold(), concept.family)))
+
+
+def ask(
+    store: Store,
+    text: str,
+    *,
+    system: str,
+    benchmark: str,
+    task: str | None = None,
+    k: int = 10,
+    language: str | None = None,
+    family: str | None = None,
+) -> ProbeAnswer:
+    """Put one text to one system, over the whole corpus of a task.
+
+    Args:
+        store: where the corpus is.
+        text: the query.
+        system: a name of the catalogue.
+        benchmark: name or name@version.
+        task: its default task if left out.
+        k: how many hits are returned.
+        language: of the text, when known.
+        family: the concept asked for, when known: its answers are then marked, and a text that the benchmark asks word
+            for word is ranked as the benchmark ranks it, without the documents that the query leaves out.
+
+    Raises:
+        InputError: an empty text, or an unknown benchmark, task or system.
+        SystemLoadError: an encoder does not load or fails its check.
+        SystemRefusedError: the corpus is too large for the system.
+    """
+    if not text.strip():
+        raise InputError("the query is empty: expected some words to look for")
+    row = _task(store, benchmark, task)
+    seat = _seat(store, row, system)
+    answers, excluded = _known(store, row, text, language, family)
+    reply = seat.live.ask(text, excluded=excluded)
+    return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers, k=k)
+
+
+def ask_in_all_languages(
+    store: Store,
+    texts: Mapping[str, str],
+    *,
+    system: str,
+    benchmark: str,
+    task: str | None = None,
+    k: int = 10,
+    family: str | None = None,
+) -> ConceptProbe:
+    """Ask the same thing in several languages, one answer a language in the order given.
+
+    Raises:
+        InputError: no text at all, or as for :func:`ask`.
+    """
+    asked = {language: text for language, text in texts.items() if text.strip()}
+    if not asked:
+        raise InputError("no text in any language: expected at least one")
+    seat = _seat(store, _task(store, benchmark, task), system)
+    answers = [
+        ask(
+            store,
+            text,
+            system=system,
+            benchmark=benchmark,
+            task=task,
+            k=max(k, OVERLAP_DEPTH),
+            language=language,
+            family=family,
+        )
+        for language, text in asked.items()
+    ]
+    family_of = dict(zip(seat.corpus.ids, seat.families, strict=True))
+    lists = [
+        tuple(dict.fromkeys(family_of[hit.document_id] for hit in answer.hits[:OVERLAP_DEPTH])) for answer in answers
+    ]
+    return ConceptProbe(
+        system=answers[0].system,
+        languages=tuple(asked),
+        answers=tuple(replace(answer, hits=answer.hits[:k]) for answer in answers),
+        overlap=tuple(rank_biased_overlap(lists[0], found) for found in lists),
+    )
+
+
+def _task(store: Store, benchmark: str, task: str | None) -> TaskRow:
+    tasks = store.tasks(store.benchmark(benchmark).benchmark_id)
+    if task is None:
+        return tasks[0]
+    known = {row.name: row for row in tasks}
+    if task not in known:
+        raise InputError(f"unknown task {task!r}: {benchmark} has {', '.join(known)}")
+    return known[task]
+
+
+def _keys(queries: QueryColumns) -> Iterator[str]:
+    """What ties the language versions of a question together."""
+    for source, family in zip(queries.source_query, queries.family, strict=True):
+        yield family if source is None else source
+
+
+def _seat(store: Store, task: TaskRow, system: str) -> _Seat:
+    """Open a system on a task's corpus, once in this process for all sessions."""
+    key = (str(store.cache.root), task.checksum, system)
+    with _lock:
+        if key not in _seats:
+            root = str(store.cache.root)
+            bench = _benches.setdefault(root, Workbench(store.cache))
+            corpus = store.corpus(task.task_id)
+            live = open_live(build(system), corpus, workbench=bench)
+            _seats[key] = _Seat(live, corpus, tuple(store.documents(task.task_id).family[: len(corpus)]))
+        _seats.move_to_end(key)
+        while len(_seats) > KEPT_SEATS:
+            _seats.popitem(last=False)
+        return _seats[key]
+
+
+def _known(
+    store: Store, task: TaskRow, text: str, language: str | None, family: str | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Positions of the documents that answer a concept, and of those that the very same query leaves out."""
+    nothing = np.zeros(0, dtype=np.int32)
+    if family is None:
+        return nothing, nothing
+    queries = store.queries(task.task_id)
+    versions = [place for place, key in enumerate(_keys(queries)) if key == family]
+    if not versions:
+        raise InputError(f"unknown concept {family!r} in {task.name}")
+    chosen = next((place for place in versions if queries.language[place] == language), versions[0])
+    judged = store.judgements(task.task_id)
+    answers = judged.document[(judged.query == chosen) & (judged.grade >= 1)]
+    verbatim = queries.text[chosen] == text
+    return answers.astype(np.int32), store.excluded(task.task_id).get(chosen, nothing) if verbatim else nothing
+
+
+def _probe_answer(
+    store: Store,
+    seat: _Seat,
+    reply: Answer,
+    *,
+    text: str,
+    system: str,
+    language: str | None,
+    answers: NDArray[np.int32],
+    k: int,
+) -> ProbeAnswer:
+    corpus, known = seat.corpus, set(answers.tolist())
+    hits = tuple(
+        ProbeHit(
+            rank,
+            corpus.ids[place],
+            corpus.languages[place],
+            corpus.texts[place],
+            float(score),
+            place in known if known else None,
+        )
+        for rank, (place, score) in enumerate(zip(reply.documents[:k].tolist(), reply.scores[:k], strict=True), start=1)
+    )
+    rank_of = {place: rank for rank, place in enumerate(reply.documents.tolist(), start=1)}
+    found = tuple(
+        KnownAnswer(corpus.ids[place], corpus.languages[place], corpus.texts[place], rank_of.get(place))
+        for place in answers.tolist()
+        if place < len(corpus)  # a judged document that the corpus lacks has no place
+    )
+    labels = store.system_labels()
+    entry = catalogue.entry(system)
+    return ProbeAnswer(
+        system=labels.get(system) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
+        query_text=text,
+        query_language=language,
+        hits=hits,
+        answers=found,
+        encode_ms=1000 * reply.encode_seconds,
+        search_ms=1000 * reply.search_seconds,
+        n_documents=len(corpus),
+        tokens=tuple(seat.live.tokens(text)),
+    )

@@ -8,11 +8,11 @@ import unicodedata
 from analysis.errors import InputError
 
 LANGUAGE_NAMES = {
-    "ar": "Arabic", "bn": "Bengali", "cs": "Czech", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-    "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "id": "Indonesian", "it": "Italian",
-    "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sw": "Swahili",
-    "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "yo": "Yoruba",
-    "zh": "Chinese",
+    "ar": "Arabic", "bn": "Bengali", "cs": "Czech", "de": "German", "el": "Greek", "en": "English",
+    "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi",
+    "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish",
+    "pt": "Portuguese", "ru": "Russian", "sw": "Swahili", "te": "Telugu", "th": "Thai", "tr": "Turkish",
+    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese",
 }  # fmt: skip
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?")
 

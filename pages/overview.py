@@ -3,11 +3,11 @@
 import streamlit as st
 
 from analysis.views import overview
-from pages.shared import address, leaderboard, ui
+from pages.shared import address, leaderboard, ui, words
 
 with ui.page(ui.OVERVIEW, every_task=True) as frame:
     if not frame.systems:
-        ui.nothing("No system is chosen.", next_step="Choose at least one under Systems on the left.")
+        ui.nothing("No system is chosen.", next_step=words.CHOOSE_SYSTEM)
         st.stop()
     view = ui.answer(overview.overview, frame.selection)
     measures = {measure.key: measure for measure in view.measures}
@@ -22,7 +22,7 @@ with ui.page(ui.OVERVIEW, every_task=True) as frame:
             format_func=lambda key: measures[key].label,
         )
     for task in view.tasks:
-        leaderboard.show(task, view, measure=measures[chosen or lead], dark=frame.dark, heading=len(view.tasks) > 1)
+        leaderboard.show(task, view, measure=measures[chosen], dark=frame.dark, heading=len(view.tasks) > 1)
     ui.go_to(ui.ROUTES, "Next: which language pairs fail?", **address.everything())
     leaderboard.card(view.benchmark)
     documents = sum(task.task.n_documents for task in view.tasks)

@@ -4,26 +4,14 @@ import streamlit as st
 
 from analysis.charts import routes as charts
 from analysis.views import routes
-from pages.shared import address, route_table, ui
+from pages.shared import address, route_table, ui, words
 
 RECALLS = {f"recall_at_{k}": f"R@{k}" for k in routes.CUTOFFS}
 OTHERS = {"retention": "Retention", "preference": "Who outranks"}
-LINES = {
-    "retention": "Retention: R@10 of each route divided by the query language’s own same-language cell; 1.00 loses nothing · "
-    "blank where that cell is below 0.05 or rests on fewer than 30 queries",
-    "preference": "How often a language (columns) stands above the right answer, against its share of the documents; "
-    "1.00 is no preference, 2.00 twice its share",
-}
-WORDS = (
-    ("Route", "The language of the query → the language of the right answer. A cell is the mean over the queries of its row that have such an answer."),
-    ("Retention", "A cell divided by the cell of its row in which query and answer share a language: what is left when the answer is in another language."),
-    ("Who outranks", "Share of each language among the wrong documents above the first right one, divided by its share of all documents."),
-    ("Hatched", "Fewer than 30 queries: read it as a hint. Blank: no query has such an answer."),
-)  # fmt: skip
 
 with ui.page(ui.ROUTES) as frame:
     if not frame.systems:
-        ui.nothing("No system is chosen.", next_step="Choose at least one under Systems on the left.")
+        ui.nothing("No system is chosen.", next_step=words.CHOOSE_SYSTEM)
         st.stop()
     with st.sidebar:
         names = RECALLS | OTHERS
@@ -40,9 +28,9 @@ with ui.page(ui.ROUTES) as frame:
     view = ui.answer(routes.routes, frame.selection, k=k)
     mode = {name: key == name for name in OTHERS}
     ui.takeaway(view.takeaway)
-    ui.caption(LINES.get(key or "", view.caption), measures=[view.measure], more=WORDS)
-    for words in view.shallow:
-        ui.grey(words)
+    ui.caption(words.ROUTES_CAPTIONS.get(key, view.caption), measures=[view.measure], more=words.ROUTES)
+    for warning in view.shallow:
+        ui.grey(warning)
     cell = route_table.chosen(view)
     figure = charts.heatmaps(view, **mode, chosen=cell, dark=frame.dark)
     ui.chart(figure, key="heatmaps", alt=f"{view.takeaway.bold} {view.takeaway.rest}", clicked=route_table.choose)

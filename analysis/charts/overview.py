@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import plotly.graph_objects as go
 
 from analysis.charts import theme
 from analysis.views.overview import OverviewRow, TaskOverview
-from analysis.views.selection import Interval, MeasureLabel
+from analysis.views.selection import MeasureLabel
 
 SAME = "recall_at_10_same"
 CROSS = "recall_at_10_cross"
@@ -25,6 +26,17 @@ class Line(NamedTuple):
     row: OverviewRow | None  # None for a paradigm's name
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """One value of one system, drawn as a mark with its interval."""
+
+    row: OverviewRow
+    key: str
+    label: str
+    axis: str  # "x" on the left, "x2" on the right
+    tick: bool = False  # a small upright line instead of the system's mark
+
+
 def leaderboard(task: TaskOverview, measure: MeasureLabel, *, dark: bool = False) -> go.Figure:
     """A dot plot of the systems grouped by paradigm; beside it R@10 in the query's language and across languages.
 
@@ -36,12 +48,15 @@ def leaderboard(task: TaskOverview, measure: MeasureLabel, *, dark: bool = False
     lines = _lines(task.rows, dark)
     beside = any(_value(row, CROSS) is not None for row in task.rows)
     figure = go.Figure()
-    theme.dress(figure, dark=dark, height=int(-lines[-1].place * LINE) + 100 if lines else 120)
+    theme.dress(figure, dark=dark, height=int(-lines[-1].place * LINE) + 110 if lines else 120)
     for line in lines:
-        if line.row is not None:
-            _point(figure, line, line.row, measure=measure, dark=dark)
-            if beside:
-                _dumbbell(figure, line, line.row, dark=dark)
+        if line.row is None:
+            continue
+        _draw(figure, line.place, Estimate(line.row, measure.key, measure.label, "x"), dark=dark)
+        if beside:
+            _draw(figure, line.place, Estimate(line.row, SAME, "R@10 same", "x2", tick=True), dark=dark)
+            _join(figure, line, dark=dark)
+            _draw(figure, line.place, Estimate(line.row, CROSS, "R@10 cross", "x2"), dark=dark)
     _lay_out(figure, lines, measure=measure, beside=beside, dark=dark)
     return figure
 
@@ -68,73 +83,67 @@ def _lines(rows: Sequence[OverviewRow], dark: bool) -> list[Line]:
 
 
 def _value(row: OverviewRow, key: str) -> float | None:
-    interval = row.measures.get(key)
-    return interval.value if interval else None
+    found = row.measures.get(key)
+    return found.value if found else None
 
 
-def _point(figure: go.Figure, line: Line, row: OverviewRow, *, measure: MeasureLabel, dark: bool) -> None:
-    """A system's value with its interval; hollow where the system is degenerate."""
-    interval = row.measures.get(measure.key)
-    if interval is None or interval.value is None:
+def _draw(figure: go.Figure, place: float, estimate: Estimate, *, dark: bool) -> None:
+    """A mark at the value and a thin line over its interval; hollow where the system is degenerate."""
+    found = estimate.row.measures.get(estimate.key)
+    if found is None or found.value is None:
         return
-    colour = theme.system_colour(row.system, dark=dark)
-    if interval.low is not None and interval.high is not None:
-        figure.add_scatter(
-            x=[interval.low, interval.high], y=[line.place] * 2, mode="lines", line={"width": 1.6, "color": colour}, hoverinfo="skip",
-        )  # fmt: skip
-    end = interval.high if interval.high is not None else interval.value
+    colour = theme.system_colour(estimate.row.system, dark=dark)
+    axes = {"xaxis": estimate.axis, "yaxis": "y"}
+    end = found.value
+    if found.low is not None and found.high is not None:
+        end = found.high
+        line = {"width": 1.6, "color": colour}
+        figure.add_scatter(x=[found.low, end], y=[place] * 2, mode="lines", line=line, hoverinfo="skip", **axes)
     figure.add_scatter(
-        x=[interval.value], y=[line.place], mode="markers", marker=_mark(row, colour=colour, hollow=bool(row.degenerate), dark=dark),
-        hovertext=[_hover(row, interval, measure.label)], hoverinfo="text", name=row.system.short,
-    )  # fmt: skip
-    figure.add_annotation(
-        x=end, y=line.place, text=f"{interval.value:.2f}", xanchor="left", xshift=8, showarrow=False,
-        font={"size": 14, "color": theme.paper(dark).text},
-    )  # fmt: skip
+        x=[found.value],
+        y=[place],
+        mode="markers",
+        marker=_mark(estimate, colour=colour, dark=dark),
+        hovertext=[_hover(estimate)],
+        hoverinfo="text",
+        name=f"{estimate.row.system.short}: {estimate.label}",
+        **axes,
+    )
+    if estimate.axis == "x":
+        words = {"text": f"{found.value:.2f}", "font": {"size": 14, "color": theme.paper(dark).text}}
+        figure.add_annotation(x=end, y=place, xanchor="left", xshift=8, showarrow=False, **words)
 
 
-def _dumbbell(figure: go.Figure, line: Line, row: OverviewRow, *, dark: bool) -> None:
-    """The same system's R@10 across languages (filled) and in the query's language (hollow), joined."""
-    colour = theme.system_colour(row.system, dark=dark)
-    ends = [
-        (row.measures.get(key), hollow, words)
-        for key, hollow, words in ((CROSS, False, "across"), (SAME, True, "same language"))
-    ]
-    shown = [
-        (interval, hollow, words)
-        for interval, hollow, words in ends
-        if interval is not None and interval.value is not None
-    ]
-    axes = {"xaxis": "x2", "yaxis": "y"}
+def _join(figure: go.Figure, line: Line, *, dark: bool) -> None:
+    """A broad pale line from the one value of R@10 to the other: its length is what is lost."""
+    if line.row is None:
+        return
+    ends = [value for value in (_value(line.row, SAME), _value(line.row, CROSS)) if value is not None]
+    colour = theme.see_through(theme.system_colour(line.row.system, dark=dark), alpha=0.22)
+    stroke = {"width": 6, "color": colour}
     figure.add_scatter(
-        x=[interval.value for interval, _, _ in shown], y=[line.place] * len(shown), mode="lines",
-        line={"width": 5, "color": theme.see_through(colour, alpha=0.22)}, hoverinfo="skip", **axes,
-    )  # fmt: skip
-    for interval, hollow, words in shown:
-        if interval.low is not None and interval.high is not None:
-            figure.add_scatter(
-                x=[interval.low, interval.high], y=[line.place] * 2, mode="lines", line={"width": 1.2, "color": colour}, hoverinfo="skip", **axes,
-            )  # fmt: skip
-        figure.add_scatter(
-            x=[interval.value], y=[line.place], mode="markers", marker=_mark(row, colour=colour, hollow=hollow, dark=dark),
-            hovertext=[_hover(row, interval, f"R@10 {words}")], hoverinfo="text", name=f"{row.system.short}, {words}", **axes,
-        )  # fmt: skip
+        x=ends, y=[line.place] * len(ends), mode="lines", line=stroke, hoverinfo="skip", xaxis="x2", yaxis="y"
+    )
 
 
-def _mark(row: OverviewRow, *, colour: str, hollow: bool, dark: bool) -> dict[str, object]:
+def _mark(estimate: Estimate, *, colour: str, dark: bool) -> dict[str, object]:
+    if estimate.tick:
+        return {"symbol": "line-ns", "size": 14, "color": colour, "line": {"width": 2.5, "color": colour}}
+    hollow = bool(estimate.row.degenerate)
     return {
         "size": 11,
-        "symbol": theme.system_symbol(row.system),
+        "symbol": theme.system_symbol(estimate.row.system),
         "color": theme.paper(dark).background if hollow else colour,
         "line": {"width": 2 if hollow else 0, "color": colour},
     }
 
 
-def _hover(row: OverviewRow, interval: Interval, label: str) -> str:
-    lines = [f"<b>{row.system.title}</b> · {row.system.paradigm}", f"{label} {interval.value:.4f}"]
-    if interval.low is not None and interval.high is not None:
-        lines.append(f"{interval.level:.0%} interval {interval.low:.4f} to {interval.high:.4f}, {interval.method}")
-    lines.append(f"n = {interval.n:,}")
+def _hover(estimate: Estimate) -> str:
+    row, found = estimate.row, estimate.row.measures[estimate.key]
+    lines = [f"<b>{row.system.title}</b> · {row.system.paradigm}", f"{estimate.label} {found.value:.4f}"]
+    if found.low is not None and found.high is not None:
+        lines.append(f"{found.level:.0%} interval {found.low:.4f} to {found.high:.4f}, {found.method}")
+    lines.append(f"n = {found.n:,}")
     if row.degenerate:
         lines.append("hollow: it finds almost nothing across languages")
     return "<br>".join(lines)
@@ -143,18 +152,9 @@ def _hover(row: OverviewRow, interval: Interval, label: str) -> str:
 def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel, beside: bool, dark: bool) -> None:
     page = theme.paper(dark)
     whole = 100.0 if measure.unit == "percent" else 1.0
-    ticks = {"showgrid": True, "gridcolor": page.lines, "tickfont": {"size": 13}, "side": "bottom"}
-    top = whole
-    if measure.unit == "percent":
-        top = max([whole, *(_reach(line.row, measure.key) for line in lines if line.row is not None)])
+    top = max([whole, *(_reach(line.row, measure.key) for line in lines if line.row)])
     figure.update_layout(
-        xaxis={
-            "domain": [0, 0.47] if beside else [0, 0.75],
-            "range": [0, top * 1.08],
-            "title": _title(measure.label),
-            "dtick": whole / 5,
-            **ticks,
-        },
+        xaxis=_axis(measure.label, reach=top, step=whole / 5, domain=(0, 0.47 if beside else 0.75), page=page),
         yaxis={
             "range": [(lines[-1].place if lines else 0) - 0.7, 0.7],
             "tickvals": [line.place for line in lines],
@@ -162,33 +162,52 @@ def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel,
             "tickfont": {"size": 14, "color": page.text},
             "ticklabelstandoff": 8,
         },
-        margin={"l": 8, "r": 12, "t": 26, "b": 8},
+        margin={"l": 8, "r": 12, "t": 30, "b": 8},
         hovermode="closest",
     )
+    _head(figure, f"{measure.label}, with its 95 % interval", left=0, page=page)
     if beside:
-        figure.update_layout(
-            xaxis2={
-                "domain": [0.53, 1], "range": [0, 1.08], "anchor": "y", "title": _title("R@10"), "dtick": 0.2, "fixedrange": True,
-                "zeroline": False, "color": page.secondary, **ticks,
-            },
-        )  # fmt: skip
-    _head(figure, 0, f"{measure.label} by system", page)
-    if beside:
-        _head(figure, 0.53, "R@10: ● answer in another language  ○ in the query’s own", page)
+        figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=(0.53, 1), page=page))
+        _head(figure, "❙ answer in the query’s language   ● in another", left=0.53, page=page)
+
+
+def _axis(
+    words: str, *, reach: float, step: float, domain: tuple[float, float], page: theme.Paper
+) -> dict[str, object]:
+    return {
+        "domain": list(domain),
+        "range": [0, reach * 1.08],
+        "dtick": step,
+        "anchor": "y",
+        "side": "bottom",
+        "title": {"text": words, "font": {"size": 13}, "standoff": 6},
+        "tickfont": {"size": 13},
+        "showgrid": True,
+        "gridcolor": page.lines,
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+        "automargin": True,
+        "color": page.secondary,
+    }
 
 
 def _reach(row: OverviewRow, key: str) -> float:
-    interval = row.measures.get(key)
-    ends = [value for value in (interval.value, interval.high) if value is not None] if interval else []
+    found = row.measures.get(key)
+    ends = [value for value in (found.value, found.high) if value is not None] if found else []
     return max(ends, default=0.0)
 
 
-def _title(words: str) -> dict[str, object]:
-    return {"text": words, "font": {"size": 13}, "standoff": 6}
-
-
-def _head(figure: go.Figure, left: float, words: str, page: theme.Paper) -> None:
+def _head(figure: go.Figure, words: str, *, left: float, page: theme.Paper) -> None:
     figure.add_annotation(
-        x=left, y=1, xref="paper", yref="paper", xanchor="left", yanchor="bottom", yshift=4, text=words, showarrow=False,
+        x=left,
+        y=1,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=6,
+        text=words,
+        showarrow=False,
         font={"size": 14, "color": page.text},
-    )  # fmt: skip
+    )

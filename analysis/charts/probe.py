@@ -47,9 +47,14 @@ def rank_strip(
     for index, row in enumerate(rows):
         _row(figure, index, [mark for mark in marks if mark.row == row], beyond=beyond, dark=dark)
     figure.add_vrect(
-        x0=-0.12, x1=math.log10(top + 0.5), fillcolor=theme.see_through(page.accent, alpha=0.09), line_width=0, layer="below",
-        annotation={"text": f"first {top}", "font": {"size": 13, "color": page.secondary}, "yanchor": "bottom"}, annotation_position="top left",
-    )  # fmt: skip
+        x0=-0.12,
+        x1=math.log10(top + 0.5),
+        fillcolor=theme.see_through(page.accent, alpha=0.09),
+        line_width=0,
+        layer="below",
+        annotation={"text": f"first {top}", "font": {"size": 13, "color": page.secondary}, "yanchor": "bottom"},
+        annotation_position="top left",
+    )
     ticks = [place for place in range(math.ceil(end)) if place < end - 0.25]
     figure.update_layout(
         xaxis={
@@ -83,10 +88,17 @@ def _row(figure: go.Figure, index: int, marks: Sequence[RankMark], *, beyond: fl
     lifts = _lifts([place for place, _ in placed])
     colours = [theme.language_colour(mark.language, dark=dark) for _, mark in placed]
     figure.add_scatter(
-        x=[place for place, _ in placed], y=[index + lift for lift in lifts], mode="markers+text",
-        text=[mark.language for _, mark in placed], textposition="middle right", textfont={"size": 13, "color": page.text},
-        marker={"size": 11, "color": colours}, hovertext=[mark.words for _, mark in placed], hoverinfo="text", cliponaxis=False,
-    )  # fmt: skip
+        x=[place for place, _ in placed],
+        y=[index + lift for lift in lifts],
+        mode="markers+text",
+        text=[mark.language for _, mark in placed],
+        textposition="middle right",
+        textfont={"size": 13, "color": page.text},
+        marker={"size": 11, "color": colours},
+        hovertext=[mark.words for _, mark in placed],
+        hoverinfo="text",
+        cliponaxis=False,
+    )
 
 
 def _lifts(places: Sequence[float]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def heatmaps(
             _heading(label, dark),
             tuple(cell for cell in view.cells if cell.system == label.name),
             value,
-            lambda cell, label=label: _hover(cell, label=label, names=names, measure=view.measure.label),
+            functools.partial(_hover, label=label, names=names, measure=view.measure.label),
         )
         for label in view.systems
     ]
@@ -142,9 +143,15 @@ def _preference_scale(dark: bool) -> Scale:
         return max(math.log2(value), -2.5) if value > 0 else -2.5
 
     return Scale(
-        "times its share", theme.difference_scale(dark), position, -2.5, 2.5, ticks, "{:.2f}".format,
+        "times its share",
+        theme.difference_scale(dark),
+        position,
+        -2.5,
+        2.5,
+        ticks,
+        "{:.2f}".format,
         lambda value: abs(position(value)) > 1.6,
-    )  # fmt: skip
+    )
 
 
 def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
@@ -156,9 +163,15 @@ def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
         reach: f"+{reach:.2f} {view.a.short} ahead",
     }
     return Scale(
-        "", theme.difference_scale(dark), float, -reach, reach, ticks,
-        cell_text, lambda value: abs(value) > 0.62 * reach,
-    )  # fmt: skip
+        "",
+        theme.difference_scale(dark),
+        float,
+        -reach,
+        reach,
+        ticks,
+        cell_text,
+        lambda value: abs(value) > 0.62 * reach,
+    )
 
 
 # What a cell shows and says
@@ -178,7 +191,8 @@ def _preference(cell: RouteCell) -> float | None:
 
 def _heading(label: SystemLabel, dark: bool) -> str:
     grey = theme.paper(dark).secondary
-    return f'{theme.chip(theme.system_colour(label, dark=dark))} {label.short}<span style="color:{grey}"> · {label.paradigm}</span>'
+    paradigm = f'<span style="color:{grey};font-size:13px"> · {label.paradigm}</span>'
+    return f"{theme.chip(theme.system_colour(label, dark=dark))} {label.short}{paradigm}"
 
 
 def _hover(cell: RouteCell, *, label: SystemLabel, names: Mapping[str, str], measure: str) -> str:
@@ -205,10 +219,12 @@ def _difference_hover(cell: RouteCell, *, view: RouteDifference) -> str:
 def _interval(cell: RouteCell) -> str:
     if cell.low is None or cell.high is None:
         return ""
-    return f" ({cell.low:.4f} to {cell.high:.4f}, {cell.method})"
+    return f" ({cell.low:.4f} to {cell.high:.4f}, {cell.method.replace('wilson', 'Wilson')})"
 
 
 def _count(cell: RouteCell) -> str:
+    if not cell.n:
+        return "no query has such an answer"
     return f"n = {cell.n:,}" + (f", fewer than {SMALL_N}: hatched" if cell.n < SMALL_N else "")
 
 
@@ -286,9 +302,18 @@ def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: G
         }
     )
     figure.add_annotation(
-        text=panel.title, x=place.left, y=place.top, xref="paper", yref="paper", xanchor="left", yanchor="bottom", yshift=44,
-        showarrow=False, align="left", font={"size": 15},
-    )  # fmt: skip
+        text=panel.title,
+        x=place.left,
+        y=place.top,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=44,
+        showarrow=False,
+        align="left",
+        font={"size": 15},
+    )
     for shape in _outlines(panel, grid):
         figure.add_shape(xref=f"x{suffix}", yref=f"y{suffix}", **shape)
 
@@ -310,6 +335,7 @@ def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[st
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
+        "ticks": "",
         "color": theme.paper(grid.dark).secondary,
     }
 
@@ -332,9 +358,16 @@ def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> 
             texts[row][column] = grid.scale.text(value)
     page = theme.paper(grid.dark)
     return go.Heatmap(
-        z=colours, text=texts, texttemplate="%{text}", coloraxis="coloraxis", hoverinfo="skip", xgap=2, ygap=2,
-        textfont={"size": 14 if size <= 8 else 11, "color": page.on_ink if deep else page.text}, **axes,
-    )  # fmt: skip
+        z=colours,
+        text=texts,
+        texttemplate="%{text}",
+        coloraxis="coloraxis",
+        hoverinfo="skip",
+        xgap=2,
+        ygap=2,
+        textfont={"size": 14 if size <= 8 else 11, "color": page.on_ink if deep else page.text},
+        **axes,
+    )
 
 
 def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
@@ -342,27 +375,46 @@ def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | Non
     small = [
         (column, row)
         for column, row, cell in _positions(panel, grid)
-        if panel.value(cell) is not None and cell.n < SMALL_N
+        if panel.value(cell) is not None and 0 < cell.n < SMALL_N
     ]
     if not small:
         return None
     line = theme.see_through(theme.paper(grid.dark).text, alpha=0.45)
     return go.Bar(
-        x=[column for column, _ in small], y=[1] * len(small), base=[row - 0.5 for _, row in small], width=0.96,
-        marker={"color": theme.CLEAR, "line": {"width": 0}, "pattern": {"shape": "/", "fgcolor": line, "bgcolor": theme.CLEAR, "size": 7, "solidity": 0.12}},
-        hoverinfo="skip", name=f"n < {SMALL_N}", unselected={"marker": {"opacity": 1}}, **axes,
-    )  # fmt: skip
+        x=[column for column, _ in small],
+        y=[1] * len(small),
+        base=[row - 0.5 for _, row in small],
+        width=0.96,
+        marker={
+            "color": theme.CLEAR,
+            "line": {"width": 0},
+            "pattern": {"shape": "/", "fgcolor": line, "bgcolor": theme.CLEAR, "size": 7, "solidity": 0.12},
+        },
+        hoverinfo="skip",
+        name=f"n < {SMALL_N}",
+        unselected={"marker": {"opacity": 1}},
+        **axes,
+    )
 
 
 def _targets(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Scatter:
     """Transparent squares over the cells: a heatmap reports no clicks, marks do."""
     shown = [item for item in _positions(panel, grid) if panel.value(item[2]) is not None and item[2].n]
     return go.Scatter(
-        x=[column for column, _, _ in shown], y=[row for _, row, _ in shown], mode="markers",
-        marker={"symbol": "square", "size": 34 if len(grid.languages) <= 8 else 24, "color": theme.CLEAR, "line": {"width": 0}},
+        x=[column for column, _, _ in shown],
+        y=[row for _, row, _ in shown],
+        mode="markers",
+        marker={
+            "symbol": "square",
+            "size": 34 if len(grid.languages) <= 8 else 24,
+            "color": theme.CLEAR,
+            "line": {"width": 0},
+        },
         customdata=[[panel.system, cell.query_language, cell.document_language] for _, _, cell in shown],
-        hovertext=[panel.hover(cell) for _, _, cell in shown], hoverinfo="text", **axes,
-    )  # fmt: skip
+        hovertext=[panel.hover(cell) for _, _, cell in shown],
+        hoverinfo="text",
+        **axes,
+    )
 
 
 def _outlines(panel: Panel, grid: Grid) -> list[dict[str, object]]:
@@ -374,7 +426,15 @@ def _outlines(panel: Panel, grid: Grid) -> list[dict[str, object]]:
         if chosen or (column == row and panel.value(cell) is not None):
             line = {"width": 3.5, "color": page.text} if chosen else {"width": 1.2, "color": page.text}
             inset = 0.46
-            shapes.append({
-                "type": "rect", "x0": column - inset, "x1": column + inset, "y0": row - inset, "y1": row + inset, "line": line, "layer": "above",
-            })  # fmt: skip
+            shapes.append(
+                {
+                    "type": "rect",
+                    "x0": column - inset,
+                    "x1": column + inset,
+                    "y0": row - inset,
+                    "y1": row + inset,
+                    "line": line,
+                    "layer": "above",
+                }
+            )
     return shapes

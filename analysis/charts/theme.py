@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -62,11 +63,23 @@ INK_DARK: Scale = (
     (1, "#9ADBD8"),
 )
 DIFFERENCE_LIGHT: Scale = (
-    (0, "#0B4F8A"), (0.25, "#6A9FCE"), (0.42, "#C4D6E4"), (0.5, "#F4F0E8"), (0.58, "#F0D3B4"), (0.75, "#E39F5E"), (1, "#9C4F0D"),
-)  # fmt: skip
+    (0, "#0B4F8A"),
+    (0.25, "#6A9FCE"),
+    (0.42, "#C4D6E4"),
+    (0.5, "#F4F0E8"),
+    (0.58, "#F0D3B4"),
+    (0.75, "#E39F5E"),
+    (1, "#9C4F0D"),
+)
 DIFFERENCE_DARK: Scale = (
-    (0, "#7DB8EA"), (0.25, "#4176A6"), (0.42, "#263A4A"), (0.5, "#1B2024"), (0.58, "#43331F"), (0.75, "#A66F35"), (1, "#F0B16A"),
-)  # fmt: skip
+    (0, "#7DB8EA"),
+    (0.25, "#4176A6"),
+    (0.42, "#263A4A"),
+    (0.5, "#1B2024"),
+    (0.58, "#43331F"),
+    (0.75, "#A66F35"),
+    (1, "#F0B16A"),
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +152,7 @@ def system_symbol(label: SystemLabel) -> str:
 
 def language_colour(tag: str, *, dark: bool = False) -> str:
     """The colour of a language, the same on every page."""
-    base = tag.split("-")[0]
+    base = tag.split("-", maxsplit=1)[0]
     colour = LANGUAGE_COLOURS.get(base) or OTHER_LANGUAGES[zlib.crc32(base.encode()) % len(OTHER_LANGUAGES)]
     return mix(colour, "#FFFFFF", share=0.22) if dark else colour
 
@@ -164,7 +177,7 @@ def see_through(colour: str, *, alpha: float) -> str:
 def colour_at(scale: Scale, position: float) -> str:
     """The colour of a scale at a position from 0 to 1, for marks outside a chart."""
     place = min(max(position, 0.0), 1.0)
-    for (low, first), (high, second) in zip(scale, scale[1:], strict=False):
+    for (low, first), (high, second) in itertools.pairwise(scale):
         if place <= high:
             return mix(first, second, share=(place - low) / (high - low))
     return scale[-1][1]
@@ -181,6 +194,7 @@ def dress(figure: go.Figure, *, dark: bool, height: int) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         showlegend=False,
         dragmode=False,
+        modebar={"bgcolor": CLEAR, "color": page.secondary, "activecolor": page.text},
         hoverlabel={
             "bgcolor": page.panel,
             "bordercolor": page.lines,
@@ -188,7 +202,14 @@ def dress(figure: go.Figure, *, dark: bool, height: int) -> go.Figure:
             "font": {"family": FONT, "size": 14, "color": page.text},
         },
     )
-    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True, "color": page.secondary}
+    quiet = {
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+        "automargin": True,
+        "color": page.secondary,
+    }
     figure.update_xaxes(**quiet)
     figure.update_yaxes(**quiet)
     return figure

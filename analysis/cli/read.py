@@ -16,7 +16,7 @@ from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.views import overview as overview_view
 from analysis.views import routes as routes_view
-from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number, system_labels
+from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number
 from analysis.views.selection import Selection
 from analysis.views.source import open_source
 
@@ -108,7 +108,7 @@ def list_stored(options: argparse.Namespace) -> None:
 
 def _list_benchmarks(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for row in store.benchmarks():
-        yield {"benchmark": benchmark_label(row).address, **plain(row._replace(built_at=row.built_at.isoformat()))}  # type: ignore[arg-type]
+        yield {"benchmark": benchmark_label(row).address, **plain(row._replace(built_at=row.built_at.isoformat()))}
 
 
 def _stored_tasks(store: Store, options: argparse.Namespace) -> Iterator[tuple[str, TaskRow]]:
@@ -134,7 +134,7 @@ def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str,
 
 
 def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    for label in system_labels(store).values():
+    for label in store.system_labels().values():
         yield {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
 
 
@@ -225,7 +225,7 @@ def routes(options: argparse.Namespace) -> None:
 def per_query(options: argparse.Namespace) -> None:
     """One row a system and query; undefined values and infinite ranks are empty."""
     store = opened(options)
-    asked, labels = selection(options), system_labels(store)
+    asked, labels = selection(options), store.system_labels()
     rows: list[dict[str, Any]] = []
     for task in chosen_tasks(store, asked):
         rows += _query_rows(Evidence.load(store, task, selection=asked, labels=labels))
@@ -238,7 +238,7 @@ def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
     values = {key: evidence.values(key) for key in PER_QUERY}
     firsts = {
         f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")
-    }  # type: ignore[arg-type]
+    }
     queries = evidence.queries
     for place, run in enumerate(evidence.runs):
         for query in np.flatnonzero(evidence.mask):

@@ -18,7 +18,7 @@ from analysis.jobs.run import RunReport, RunRequest
 from analysis.jobs.run import run as run_systems
 from analysis.model import Progress
 from analysis.paths import Cache
-from analysis.systems.workbench import LoadOptions
+from analysis.systems.encoders import LoadOptions
 
 EXPORTS = exports.FORMATS
 

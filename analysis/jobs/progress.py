@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -10,10 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from analysis import paths
 from analysis.errors import JobCancelledError
@@ -22,6 +23,8 @@ from analysis.paths import Cache
 FIRST_START = "first-start"
 FIRST_START_COMMAND = ("build", "icd10", "--concepts", "200", "--run", "all")
 JOB_VARIABLE = "BABELSCOPE_JOB"  # names the job whose lock this process inherited
+STOPPED = "the job's process ended without finishing; start it again and it goes on where it stopped"
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 INTERVAL = 0.25  # seconds between two writes of the progress file
 LINE_INTERVAL = 5.0  # seconds between two lines on stderr inside one step
 
@@ -46,6 +49,13 @@ def _file(cache: Cache, name: str, suffix: str) -> Path:
     return cache.jobs / f"{name}.{suffix}"
 
 
+def _save(cache: Cache, report: JobState) -> None:
+    target = _file(cache, report.name, "json")
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(asdict(report)), encoding="utf-8")
+    temporary.replace(target)
+
+
 class JobProgress:
     """The progress of one job; call it as ``progress(step, done, total)`` between batches.
 
@@ -64,6 +74,7 @@ class JobProgress:
         self._written = self._said = 0.0
         self._cancelled = False
         self._lock: IO[str] | None = None
+        self._handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> JobProgress:
         self._cache.jobs.mkdir(parents=True, exist_ok=True)
@@ -72,38 +83,47 @@ class JobProgress:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             _file(self._cache, self._name, "cancel").unlink(missing_ok=True)
         self._write("running")
-        self._handle_signals(self._on_signal)
+        self._take_signals()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._handle_signals(None)
-        self._end_step()
+        self._give_signals_back()
+        if error is None:
+            self._end_step()
         status = "done" if kind is None else "cancelled" if kind in (JobCancelledError, KeyboardInterrupt) else "failed"
         self._write(status, message=None if error is None else str(error) or type(error).__name__)
         if self._lock:
-            self._lock.close()
-            _file(self._cache, self._name, "lock").unlink(missing_ok=True)
+            self._lock.close()  # the empty file stays: removing it would let two jobs hold locks of the same name
 
     def __call__(self, step: str, done: int, total: int) -> None:
+        """Say how far the job is.
+
+        Raises:
+            JobCancelledError: the user has cancelled.
+        """
         if step != self._step:
             self._end_step()
             self._step, self._step_began, self._first_done, self._said = step, time.monotonic(), done, time.monotonic()
         self._done, self._total = done, total
         now = time.monotonic()
-        if now - self._written >= INTERVAL or done >= total:
+        ended = 0 < total <= done
+        if ended or now - self._written >= INTERVAL:
             self._write("running")
-            if self._cancelled or _file(self._cache, self._name, "cancel").exists():
-                raise JobCancelledError(
-                    "cancelled: the results stored before are unchanged, and what was encoded will not be encoded again"
-                )
-        if now - self._said >= LINE_INTERVAL or done >= total:
+            self._cancelled = self._cancelled or _file(self._cache, self._name, "cancel").exists()
+        if self._cancelled:
+            raise JobCancelledError(
+                "cancelled: the results stored before are unchanged, and what was encoded will not be encoded again"
+            )
+        if ended or now - self._said >= LINE_INTERVAL:
             self._say()
 
-    def _handle_signals(self, handler: Callable[[int, object], None] | None) -> None:
-        """Take over the two signals, or give them back; outside the main thread Python allows neither."""
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, handler or signal.SIG_DFL)
-            signal.signal(signal.SIGINT, handler or signal.default_int_handler)
+    def _take_signals(self) -> None:
+        if threading.current_thread() is threading.main_thread():  # Python allows it nowhere else
+            self._handlers = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+
+    def _give_signals_back(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: object) -> None:
         if self._cancelled:
@@ -118,7 +138,7 @@ class JobProgress:
         seconds, moved = time.monotonic() - self._step_began, self._done - self._first_done
         if moved <= 0 or seconds < INTERVAL:
             return None, None
-        return moved / seconds, (self._total - self._done) * seconds / moved
+        return moved / seconds, (self._total - self._done) * seconds / moved if self._total else None
 
     def _say(self) -> None:
         self._said = time.monotonic()
@@ -129,22 +149,11 @@ class JobProgress:
     def _write(self, status: str, *, message: str | None = None) -> None:
         self._written = time.monotonic()
         speed, left = self._speed()
+        elapsed, finished = self._written - self._began, tuple(self._finished)
         report = JobState(
-            self._name,
-            status,
-            self._step,
-            self._done,
-            self._total,
-            speed,
-            left,
-            self._written - self._began,
-            tuple(self._finished),
-            message,
+            self._name, status, self._step, self._done, self._total, speed, left, elapsed, finished, message
         )
-        target = _file(self._cache, self._name, "json")
-        temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(asdict(report)), encoding="utf-8")
-        temporary.replace(target)
+        _save(self._cache, report)
 
 
 def alive(cache: Cache, name: str) -> bool:
@@ -160,19 +169,19 @@ def alive(cache: Cache, name: str) -> bool:
 
 
 def state(name: str, folder: str | Path | None = None) -> JobState | None:
-    """What a job last said; None when there never was one. A job whose process is gone without a word is ``stopped``."""
+    """What a job last said; None when there never was one.
+
+    A job whose process is gone without a word is ``stopped``.
+    """
     cache = paths.cache(folder)
     running = alive(cache, name)  # asked before the file is read, so that a job that ends in between reads as ended
     try:
         said = json.loads(_file(cache, name, "json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return JobState(name, "running", "start", 0, 0, None, None, 0.0, (), None) if running else None
+        return None
     said["finished"] = tuple((step, seconds) for step, seconds in said["finished"])
     if said["status"] == "running" and not running:
-        said |= {
-            "status": "stopped",
-            "message": "the job's process ended without finishing; start it again and it goes on where it stopped",
-        }
+        said |= {"status": "stopped", "message": f"{STOPPED}; its last lines are in {_file(cache, name, 'log')}"}
     return JobState(**said)
 
 
@@ -184,7 +193,10 @@ def cancel(name: str, folder: str | Path | None = None) -> None:
 
 
 def start_first(folder: str | Path | None = None) -> None:
-    """Build the small ICD-10 benchmark and run every system on it, in a process of its own; does nothing when that runs already."""
+    """Build the small ICD-10 benchmark and run every system on it, in a process of its own.
+
+    Does nothing when that runs already.
+    """
     start(FIRST_START, FIRST_START_COMMAND, folder)
 
 
@@ -196,12 +208,10 @@ def start(name: str, arguments: Sequence[str], folder: str | Path | None = None)
     cache = paths.cache(folder)
     cache.jobs.mkdir(parents=True, exist_ok=True)
     with _file(cache, name, "lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(lock):
             return
-        for stale in ("json", "cancel"):
-            _file(cache, name, stale).unlink(missing_ok=True)
+        _file(cache, name, "cancel").unlink(missing_ok=True)
+        _save(cache, JobState(name, "running", "start", 0, 0, None, None, 0.0, (), None))
         environment = os.environ | {paths.ENVIRONMENT_VARIABLE: str(cache.root), JOB_VARIABLE: name}
         with _file(cache, name, "log").open("wb") as log:
             subprocess.Popen(
@@ -214,3 +224,13 @@ def start(name: str, arguments: Sequence[str], folder: str | Path | None = None)
                 start_new_session=True,
                 pass_fds=(lock.fileno(),),
             )
+
+
+def _taken(lock: IO[str]) -> bool:
+    """Take a job's lock unless the job runs; ``alive`` holds it for an instant only, and is waited for."""
+    for _ in range(5):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(0.02)
+    return False

@@ -22,7 +22,8 @@ from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
-from analysis.systems.workbench import LoadOptions, System, Workbench
+from analysis.systems.encoders import LoadOptions
+from analysis.systems.workbench import System, Workbench
 
 ALL = "all"
 LIBRARIES = (
@@ -158,7 +159,7 @@ class _Job:
 
     def _run_system(self, task: TaskRow, system: System, corpus: Corpus, questions: Questions, count: Facts) -> None:
         began = time.monotonic()
-        ranking = self._workbench.rank(system, corpus, questions, depth=self._request.depth)
+        ranking = self._workbench.rank(system, corpus, questions, depth=min(self._request.depth, len(corpus)))
         seconds = time.monotonic() - began
         step = f"store {system.entry.short_title} on {task.title.lower()}"
         self._progress(step, 0, 1)

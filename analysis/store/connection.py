@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -39,12 +41,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, *, upto: int | None = None) -
     """Apply every step the store lacks, each with its record in one transaction.
 
     Raises:
-        StoreError: the store is newer than this program.
+        StoreError: the store is newer than this program, or a step fails.
     """
     have = schema_of(connection)
     refuse_newer(have)
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
+        """CREATE TABLE IF NOT EXISTS migration
+           (number INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"""
     ).fetchall()
     for step in migrations():
         number = int(step.name[:3])
@@ -52,10 +55,11 @@ def migrate(connection: duckdb.DuckDBPyConnection, *, upto: int | None = None) -
             continue
         connection.begin()
         try:
-            connection.execute(step.read_text(encoding="utf-8")).fetchall()
-            connection.execute("INSERT INTO migration VALUES (?, ?, ?)", [number, step.stem, now()]).fetchall()
-            connection.commit()
-        except duckdb.Error:
+            with translated(step):
+                connection.execute(step.read_text(encoding="utf-8")).fetchall()
+                connection.execute("INSERT INTO migration VALUES (?, ?, ?)", [number, step.stem, now()]).fetchall()
+                connection.commit()
+        except BaseException:
             connection.rollback()
             raise
 
@@ -70,20 +74,23 @@ def refuse_newer(schema: int) -> None:
 
 
 def now() -> datetime.datetime:
-    """The time in UTC without a zone, as the store keeps it."""
-    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None, microsecond=0)
+    """The time in UTC without a zone, to the microsecond: which of two builds came last hangs on it."""
+    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
 
 
 def current_generation(cache: Cache) -> Path | None:
     """The store file that ``CURRENT`` names, or None when nothing has been stored yet.
 
+    Without a ``CURRENT`` the newest generation counts: it is whole, and its writer was killed just before it wrote the
+    first ``CURRENT``, or somebody removed the file.
+
     Raises:
         StoreError: ``CURRENT`` names something that is not there.
     """
     try:
-        name = cache.current.read_text(encoding="utf-8").strip()
+        name = cache.current.read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
-        return None
+        return max(_generations(cache), key=generation_number, default=None)
     path = cache.root / name
     if not GENERATION.fullmatch(name) or not path.is_file():
         raise StoreError(f"{cache.current}: names {name!r}, expected a file store-<number>.duckdb beside it")
@@ -96,6 +103,31 @@ def generation_number(path: Path | None) -> int:
     return int(match.group(1)) if match else 0
 
 
+def kept_generations(cache: Cache) -> list[Path]:
+    """The generation in force and the one before it, which a page may be about to open; empty when nothing is stored.
+
+    Raises:
+        StoreError: ``CURRENT`` names something that is not there.
+    """
+    current = current_generation(cache)
+    older = [path for path in _generations(cache) if generation_number(path) < generation_number(current)]
+    return [*sorted(older, key=generation_number)[-1:], current] if current else []
+
+
+def _generations(cache: Cache) -> list[Path]:
+    return [path for path in cache.root.glob("store-*.duckdb") if GENERATION.fullmatch(path.name)]
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says about a missing, damaged or full file into a StoreError that names the file."""
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise StoreError(f"{path}: {reason} (python -m analysis check lists what is missing or damaged)") from error
+
+
 @functools.lru_cache(maxsize=4)
 def shared_connection(path: Path) -> duckdb.DuckDBPyConnection:
     """One read-only connection for each generation in this process; take a cursor for every call.
@@ -103,11 +135,13 @@ def shared_connection(path: Path) -> duckdb.DuckDBPyConnection:
     Raises:
         StoreError: the file is no store, or a newer program wrote it.
     """
-    try:
+    with translated(path):
         connection = duckdb.connect(str(path), read_only=True)
-    except duckdb.Error as error:
-        raise StoreError(f"{path}: cannot be opened as a store ({str(error).splitlines()[0]})") from error
-    refuse_newer(schema_of(connection))
+    try:
+        refuse_newer(schema_of(connection))
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import os
+import struct
 import threading
 import time
 import uuid
@@ -211,8 +212,7 @@ def _per_chunk(
         positions = np.flatnonzero(places[:, 0] == chunk)
         path = shelf.chunks[chunk]
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files if name != "hashes"}
+            arrays = _mapped(path)
         except _DAMAGE as error:
             _set_aside(path, error)
             raise StoreError(f"{path} broke while it was in use; run again to encode its texts anew") from error
@@ -232,6 +232,29 @@ def _sound_hashes(path: Path) -> list[bytes] | None:
     except _DAMAGE as error:
         _set_aside(path, error)
         return None
+
+
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a chunk without reading them: a live query takes a few rows out of many.
+
+    NumPy stores the members of an ``.npz`` uncompressed, each a whole ``.npy``, but maps only ``.npy`` files itself.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        for member in archive.infolist():
+            file.seek(member.header_offset + 26)  # of the local header: lengths of name and extra field, then both
+            file.seek(sum(struct.unpack("<HH", file.read(4))), os.SEEK_CUR)
+            np.lib.format.read_magic(file)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)  # in C order: put() wrote it
+            name = member.filename.removesuffix(".npy")
+            arrays[name] = _mapped_array(path, shape, dtype=dtype, offset=file.tell())
+    return arrays
+
+
+def _mapped_array(path: Path, shape: tuple[int, ...], *, dtype: np.dtype[Any], offset: int) -> NDArray[Any]:
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, mode="r", offset=offset, shape=shape)
 
 
 def _set_aside(path: Path, error: Exception) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError, StoreError
-from analysis.model import NEVER, Corpus, Questions
+from analysis.model import NEVER, PARADIGMS, Corpus, Questions, SystemLabel
 from analysis.paths import Cache
 from analysis.store import connection as generations
 from analysis.store import write
 
+PARQUET = "read_parquet($1, hive_partitioning = false)"  # else a folder called rank=3 would overrule the column
 QUERY_SCORE_RANKS = ("first_sibling_rank", "first_related_rank", "first_unrelated_rank")
 
 
@@ -129,24 +131,34 @@ class Store:
         self.cache = cache
         self.path = path
 
-    def _rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
-        return self._cursor().execute(sql, parameters or None).fetchall()
+    def _rows(
+        self, sql: str, parameters: Sequence[object] | Mapping[str, object] = (), *, bulk: Path | None = None
+    ) -> list[tuple[Any, ...]]:
+        with self._cursor(bulk) as cursor:
+            return cursor.execute(sql, parameters or None).fetchall()
 
-    def _columns(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, NDArray[Any]]:
-        found = self._cursor().execute(sql, parameters or None).fetchnumpy()
+    def _columns(
+        self, sql: str, parameters: Sequence[object] = (), *, bulk: Path | None = None
+    ) -> dict[str, NDArray[Any]]:
+        with self._cursor(bulk) as cursor:
+            found = cursor.execute(sql, parameters or None).fetchnumpy()
         return {name: _unmasked(column) for name, column in found.items()}
 
-    def _cursor(self) -> duckdb.DuckDBPyConnection:
-        return generations.shared_connection(self.path).cursor()
+    @contextlib.contextmanager
+    def _cursor(self, bulk: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor of its own for each call; errors name the Parquet file that is read, else the store."""
+        with generations.translated(bulk or self.path), generations.shared_connection(self.path).cursor() as cursor:
+            yield cursor
 
     def benchmarks(self) -> list[BenchmarkRow]:
         """Every stored version, the one built last first."""
         rows = self._rows(
-            """SELECT benchmark_id, name, version, title, parallel, licence, source, notes, settings, built_at,
+            """SELECT benchmark_id, name, version, title, parallel, licence, source, notes, settings,
+                      date_trunc('second', built_at),
                       row_number() OVER (PARTITION BY name ORDER BY built_at DESC, benchmark_id DESC) = 1
-               FROM benchmark ORDER BY built_at DESC, benchmark_id DESC"""
+               FROM benchmark ORDER BY benchmark.built_at DESC, benchmark_id DESC"""
         )
-        return [BenchmarkRow(*row[:7], tuple(json.loads(row[7])), json.loads(row[8]), *row[9:]) for row in rows]
+        return [BenchmarkRow._make([*row[:7], tuple(json.loads(row[7])), json.loads(row[8]), *row[9:]]) for row in rows]
 
     def benchmark(self, name: str) -> BenchmarkRow:
         """The version that ``name`` or ``name@version`` stands for; the bare name is the one built last.
@@ -156,7 +168,7 @@ class Store:
         """
         known = self.benchmarks()
         for row in known:
-            if name in {f"{row.name}@{row.version}", row.name if row.current else ""}:
+            if name == f"{row.name}@{row.version}" or (row.current and name == row.name):
                 return row
         names = ", ".join(f"{row.name}@{row.version}" for row in known) or "none yet (python -m analysis build icd10)"
         raise InputError(f"unknown benchmark {name!r}: stored are {names}")
@@ -174,25 +186,29 @@ class Store:
     def runs(self, task_ids: Sequence[int]) -> list[RunRow]:
         """Runs and refusals of some tasks, by task and system name."""
         rows = self._rows(
-            """SELECT run_id, task_id, system, title, short, paradigm, status, reason, coalesce(depth, 0), coalesce(hits_kept, 0),
-                      hits_file, coalesce(n_hits, 0), fingerprint, provenance, parents, created_at
+            """SELECT run_id, task_id, system, title, short, paradigm, status, reason,
+                      coalesce(depth, 0), coalesce(hits_kept, 0), hits_file, coalesce(n_hits, 0), fingerprint,
+                      provenance, parents, date_trunc('second', created_at)
                FROM run JOIN system ON system.name = run.system
                WHERE list_contains(?, task_id) ORDER BY task_id, system""",
             [list(task_ids)],
         )
-        return [RunRow(*row[:13], json.loads(row[13]), tuple(json.loads(row[14])), row[15]) for row in rows]
+        return [RunRow._make([*row[:13], json.loads(row[13]), tuple(json.loads(row[14])), row[15]]) for row in rows]
 
-    def systems(self) -> list[tuple[str, str, str, str]]:
-        """Every system that ever ran: name, title, short title, paradigm."""
-        return [
-            (row[0], row[1], row[2], row[3])
-            for row in self._rows("SELECT name, title, short, paradigm FROM system ORDER BY name")
-        ]
+    def system_labels(self) -> dict[str, SystemLabel]:
+        """Every system that ever ran, by paradigm and then by name; members of a paradigm are numbered."""
+        rows = self._rows(
+            """SELECT name, title, short, paradigm, row_number() OVER (PARTITION BY paradigm ORDER BY name) - 1
+               FROM system ORDER BY coalesce(list_position(?, paradigm), 99), name""",
+            [list(PARADIGMS)],
+        )
+        return {row[0]: SystemLabel(*row) for row in rows}
 
     def queries(self, task_id: int) -> QueryColumns:
         """The queries of a task."""
         return QueryColumns(**self._columns(
-            """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status, source_query
+            """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status,
+                      source_query
                FROM query WHERE task_id = ? ORDER BY query""",
             [task_id],
         ))  # fmt: skip
@@ -200,7 +216,9 @@ class Store:
     def documents(self, task_id: int) -> DocumentColumns:
         """The documents of a task without their texts."""
         return DocumentColumns(**self._columns(
-            "SELECT id, language, family, sibling_group, related_group FROM document WHERE task_id = ? ORDER BY document", [task_id]
+            """SELECT id, language, family, sibling_group, related_group
+               FROM document WHERE task_id = ? ORDER BY document""",
+            [task_id],
         ))  # fmt: skip
 
     def judgements(self, task_id: int, *, all_grades: bool = False) -> JudgementColumns:
@@ -215,35 +233,43 @@ class Store:
     def corpus_languages(self, task_id: int) -> dict[str, int]:
         """How many documents of the corpus are in each language."""
         rows = self._rows(
-            "SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL GROUP BY language ORDER BY language",
+            """SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL
+               GROUP BY language ORDER BY language""",
             [task_id],
         )
-        return dict((row[0], row[1]) for row in rows)
+        return {row[0]: row[1] for row in rows}
 
     def ranks(self, run_ids: Sequence[int]) -> NDArray[np.int32]:
-        """Ranks of the judged documents, ``(S, J)`` int32 in the order of ``run_ids`` and ``judgements``; NEVER beyond depth."""
+        """Ranks of the judged documents, int32 ``(S, J)`` in the order of ``run_ids`` and ``judgements``.
+
+        NEVER stands for a document beyond the run's depth.
+        """
         columns = self._columns(
-            f"""SELECT coalesce(rank, {int(NEVER)})::INTEGER AS rank
-                FROM relevant_rank JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+            f"""SELECT run_id, coalesce(rank, {int(NEVER)})::INTEGER AS rank FROM relevant_rank
+                JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
                 ORDER BY place, query, document""",  # noqa: S608 (a constant of ours)
             [list(run_ids), list(run_ids)],
         )
-        return columns["rank"].astype(np.int32).reshape(len(run_ids), -1)
+        return _by_run(columns, run_ids)["rank"]
 
     def query_scores(self, run_ids: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Every column of ``query_score``, each ``(S, Q)``; undefined is NaN, None, or NEVER for ranks."""
         columns = self._columns(
-            """SELECT query_score.* EXCLUDE (run_id, query)
-               FROM query_score JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+            """SELECT query_score.* EXCLUDE (query) FROM query_score
+               JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
                ORDER BY place, query""",
             [list(run_ids), list(run_ids)],
         )
         for name in QUERY_SCORE_RANKS:
             columns[name] = np.nan_to_num(columns[name].astype(np.float64), nan=float(NEVER)).astype(np.int32)
-        return {name: column.reshape(len(run_ids), -1) for name, column in columns.items()}
+        return _by_run(columns, run_ids)
 
     def language_above(self, run_ids: Sequence[int]) -> list[tuple[int, str, str, int]]:
-        """Non-relevant documents above the first relevant one: place of the run, query language, document language, count."""
+        """Non-relevant documents above the first relevant one.
+
+        Returns:
+            (place of the run, query language, document language, count), one row for each that occurs.
+        """
         rows = self._rows(
             """SELECT place - 1, query.language, language_above.language, sum(count)::BIGINT
                FROM language_above
@@ -255,7 +281,7 @@ class Store:
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     def concentration(self, run_id: int) -> dict[int, tuple[int, float]]:
-        """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share of queries."""
+        """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share."""
         rows = self._rows(
             "SELECT k, distinct_documents, largest_document_share FROM run_concentration WHERE run_id = ? ORDER BY k",
             [run_id],
@@ -266,9 +292,10 @@ class Store:
         """The corpus of a task with its texts, in store order."""
         file = self._documents_file(task_id)
         columns = self._columns(
-            """SELECT id, language, text FROM document JOIN read_parquet(?) USING (document)
-               WHERE task_id = ? AND language IS NOT NULL ORDER BY document""",
-            [file, task_id],
+            f"""SELECT id, language, text FROM document JOIN {PARQUET} USING (document)
+                WHERE task_id = $2 AND language IS NOT NULL ORDER BY document""",  # noqa: S608 (a constant of ours)
+            [str(file), task_id],
+            bulk=file,
         )
         return Corpus.of(tuple(columns["id"]), languages=tuple(columns["language"]), texts=tuple(columns["text"]))
 
@@ -287,42 +314,43 @@ class Store:
 
     def texts(self, task_id: int, documents: Sequence[int]) -> dict[int, str]:
         """The texts of some documents by their position."""
+        file = self._documents_file(task_id)
         rows = self._rows(
-            "SELECT document, text FROM read_parquet(?) WHERE list_contains(?, document) ORDER BY document",
-            [self._documents_file(task_id), [int(document) for document in documents]],
+            f"SELECT document, text FROM {PARQUET} WHERE list_contains($2, document) ORDER BY document",  # noqa: S608
+            [str(file), [int(document) for document in documents]],
+            bulk=file,
         )
-        return dict((row[0], row[1]) for row in rows)
+        return {row[0]: row[1] for row in rows}
 
     def hits(self, run: RunRow, queries: Sequence[int] | None = None, *, top: int | None = None) -> list[Hit]:
         """Rows of a run's ranking by query and rank; of some queries only, or all of them."""
+        file = self._hits_file(run)
+        rows = self._rows(
+            f"""SELECT query, rank, document, score FROM {PARQUET}
+                WHERE ($2 IS NULL OR list_contains($2, query)) AND rank <= $3 ORDER BY query, rank""",  # noqa: S608
+            [str(file), None if queries is None else [int(query) for query in queries], top or run.depth],
+            bulk=file,
+        )
+        return [Hit._make(row) for row in rows]
+
+    def _hits_file(self, run: RunRow) -> Path:
         if run.hits_file is None:
             raise StoreError(f"run of {run.system} keeps no hits: it was refused ({run.reason})")
-        rows = self._rows(
-            """SELECT query, rank, document, score FROM read_parquet($file)
-               WHERE ($queries IS NULL OR list_contains($queries, query)) AND rank <= $top ORDER BY query, rank""",
-            {"file": str(self.cache.hits / run.hits_file), "queries": None if queries is None else [int(query) for query in queries],
-             "top": top or run.depth},
-        )  # fmt: skip
-        return [Hit(*row) for row in rows]
+        return self.cache.hits / run.hits_file
 
-    def _documents_file(self, task_id: int) -> str:
-        return str(
-            self.cache.documents / self._rows("SELECT documents_file FROM task WHERE task_id = ?", [task_id])[0][0]
-        )
+    def _documents_file(self, task_id: int) -> Path:
+        rows = self._rows("SELECT documents_file FROM task WHERE task_id = ?", [task_id])
+        return self.cache.documents / str(rows[0][0])
 
     def faults(self) -> list[str]:
         """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
-        return [*self._file_faults(), *self._count_faults()]
+        return [*self._file_faults(), *self._task_faults(), *self._run_faults()]
 
     def _file_faults(self) -> list[str]:
-        files = [
-            (self.cache.hits / row[0], row[1])
-            for row in self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL")
-        ]
-        files += [
-            (self.cache.documents / row[0], row[1])
-            for row in self._rows("SELECT documents_file, documents_checksum FROM task")
-        ]
+        hits = self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL ORDER BY run_id")
+        documents = self._rows("SELECT documents_file, documents_checksum FROM task ORDER BY task_id")
+        files = [(self.cache.hits / row[0], row[1]) for row in hits]
+        files += [(self.cache.documents / row[0], row[1]) for row in documents]
         faults = []
         for path, checksum in files:
             if not path.is_file():
@@ -331,55 +359,81 @@ class Store:
                 faults.append(f"{path}: its SHA-256 differs from the one recorded when it was written")
         return faults
 
-    def _count_faults(self) -> list[str]:
+    def _task_faults(self) -> list[str]:
         rows = self._rows(
-            """SELECT run.run_id, run.system, task.name,
-                      (SELECT count(*) FROM relevant_rank WHERE relevant_rank.run_id = run.run_id) AS ranks,
-                      (SELECT count(*) FROM judgement WHERE judgement.task_id = run.task_id AND grade > 0) AS judgements,
-                      (SELECT count(*) FROM query_score WHERE query_score.run_id = run.run_id) AS scores, task.n_queries
-               FROM run JOIN task USING (task_id) WHERE status = 'complete' ORDER BY run.run_id"""
+            """SELECT task_id, name, n_documents, n_queries,
+                      (SELECT count(language) FROM document WHERE document.task_id = task.task_id) AS documents,
+                      (SELECT count(*) FROM query WHERE query.task_id = task.task_id) AS queries
+               FROM task WHERE documents <> n_documents OR queries <> n_queries ORDER BY task_id"""
         )
         return [
-            f"run {row[0]} ({row[1]} on {row[2]}): {row[3]} ranks for {row[4]} judgements, {row[5]} query rows for {row[6]} queries"
+            f"task {row[0]} ({row[1]}): {row[4]} documents of {row[2]}, {row[5]} queries of {row[3]}" for row in rows
+        ]
+
+    def _run_faults(self) -> list[str]:
+        rows = self._rows(
+            """SELECT run.run_id, run.system, task.name, n_queries,
+                      (SELECT count(*) FROM judgement
+                       WHERE judgement.task_id = run.task_id AND grade > 0) AS judgements,
+                      (SELECT count(*) FROM relevant_rank WHERE relevant_rank.run_id = run.run_id) AS ranks,
+                      (SELECT count(*) FROM query_score WHERE query_score.run_id = run.run_id) AS scores
+               FROM run JOIN task USING (task_id)
+               WHERE status = 'complete' AND (ranks <> judgements OR scores <> n_queries) ORDER BY run_id"""
+        )
+        return [
+            f"run {row[0]} ({row[1]} on {row[2]}): {row[5]} ranks for {row[4]} judgements, "
+            f"{row[6]} query rows for {row[3]} queries"
             for row in rows
-            if row[3] != row[4] or row[5] != row[6]
         ]
 
     def orphans(self) -> list[Path]:
-        """Bulk files that no kept generation names: left by a job that was ended, and swept by the next one."""
-        named: set[Path] = set()
-        for generation in self.cache.root.glob("store-*.duckdb"):
-            named |= write.bulk_files(self.cache, generations.shared_connection(generation).cursor())
-        return sorted({*self.cache.hits.glob("*.parquet"), *self.cache.documents.glob("*.parquet")} - named)
+        """Files that no kept generation names: left by a job that was ended, and swept by the next one.
+
+        Empty while a job is writing: what it has written so far is named once it ends.
+        """
+        return [] if write.is_being_written(self.cache) else write.unnamed_files(self.cache)
 
     def export_hits(self, run: RunRow, target: Path) -> None:
         """Write a run's kept hits as a Parquet file with the user's own ids."""
-        if run.hits_file is None:
-            raise StoreError(f"run of {run.system} keeps no hits: it was refused ({run.reason})")
-        temporary = target.with_name(target.name + ".tmp")
+        file, temporary = self._hits_file(run), target.with_name(target.name + ".tmp")
         quoted = str(temporary).replace("'", "''")
-        self._rows(
-            f"""COPY (SELECT query.id AS query_id, document.id AS document_id, rank, score
-                FROM read_parquet($file) AS hit
-                JOIN query ON query.task_id = $task AND query.query = hit.query
-                JOIN document ON document.task_id = $task AND document.document = hit.document
-                ORDER BY hit.query, rank) TO '{quoted}' (FORMAT parquet)""",  # noqa: S608 (COPY takes no parameter for its target)
-            {"file": str(self.cache.hits / run.hits_file), "task": run.task_id},
-        )
-        generations.publish(temporary, target)
+        try:
+            self._rows(
+                f"""COPY (SELECT query.id AS query_id, document.id AS document_id, rank, score
+                    FROM {PARQUET} AS hit
+                    JOIN query ON query.task_id = $2 AND query.query = hit.query
+                    JOIN document ON document.task_id = $2 AND document.document = hit.document
+                    ORDER BY hit.query, rank) TO '{quoted}' (FORMAT parquet)""",  # noqa: S608 (the target cannot be a parameter)
+                [str(file), run.task_id],
+                bulk=file,
+            )
+            generations.publish(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _by_run(columns: dict[str, NDArray[Any]], run_ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+    """Columns of equally many rows a run, each as ``(S, rows)``, without the run ids themselves.
+
+    Raises:
+        StoreError: a run lacks rows: it was refused, or runs of different tasks were asked for together.
+    """
+    found = columns.pop("run_id")
+    length = len(found) // max(len(run_ids), 1)
+    if not np.array_equal(found, np.repeat(np.asarray(run_ids, dtype=np.int32), length)):
+        raise StoreError(f"runs {list(run_ids)}: expected complete runs of one task")
+    return {name: column.reshape(len(run_ids), length) for name, column in columns.items()}
 
 
 def _unmasked(column: NDArray[Any]) -> NDArray[Any]:
     """A masked column as a plain one: missing numbers become NaN, missing texts None."""
-    if not isinstance(column, np.ma.MaskedArray):
-        return column
-    if column.dtype == object:
-        plain = np.array(column.data, dtype=object)
-        plain[np.ma.getmaskarray(column)] = None
-        return plain
-    if not np.ma.getmaskarray(column).any():
-        return np.asarray(column.data)
-    return column.astype(np.float64).filled(np.nan)
+    missing = np.ma.getmaskarray(column)
+    plain = np.ma.getdata(column)
+    if not missing.any():
+        return np.asarray(plain)
+    filled = plain.astype(object if plain.dtype == object else np.float64)
+    filled[missing] = None if plain.dtype == object else np.nan
+    return filled
 
 
 def open_store(cache: Cache) -> Store | None:
@@ -392,7 +446,6 @@ def open_store(cache: Cache) -> Store | None:
     if path is None:
         return None
     if generations.schema_of(generations.shared_connection(path).cursor()) < generations.newest_schema():
-        with write.writer(cache):  # copies, migrates and publishes
-            pass
+        write.bring_up_to_date(cache)
         path = generations.current_generation(cache)
     return Store(cache, path) if path else None

@@ -6,67 +6,112 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analysis.model import Benchmark, Ranking, Task
+from analysis.errors import StoreError
+from analysis.model import Benchmark, Progress, Query, Ranking, Task, silent
 from analysis.paths import Cache
 from analysis.store import connection as generations
 
-KEPT_GENERATIONS = 2
+WAIT = 0.1  # seconds between two looks at a lock that another job holds
+LEFTOVER = re.compile(r"store-\d+\.[0-9a-f]{8}\.tmp.*")  # a next generation, its log and its spill folder
+BULK = re.compile(r"[0-9a-f]{32}\.parquet(\.tmp)?")
 
 
 @contextlib.contextmanager
-def locked(cache: Cache) -> Iterator[None]:
+def locked(cache: Cache, *, progress: Progress = silent) -> Iterator[None]:
     """Hold the store's one lock; other jobs queue behind it, and the kernel frees it if this process dies."""
     cache.root.mkdir(parents=True, exist_ok=True)
     with cache.lock.open("a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        while not _taken(handle, fcntl.LOCK_EX):
+            progress("wait for another job to end", 0, 1)
+            time.sleep(WAIT)
         yield
 
 
+def _taken(handle: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_being_written(cache: Cache) -> bool:
+    """Whether a job holds the store's lock just now."""
+    try:
+        with cache.lock.open("r") as handle:
+            return not _taken(handle, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
 @contextlib.contextmanager
-def writer(cache: Cache) -> Iterator[Writer]:
+def writer(cache: Cache, *, progress: Progress = silent) -> Iterator[Writer]:
     """Open the next generation for writing; it becomes current only if the block ends without an exception.
+
+    ``progress`` is called while another job is waited for, so that a queued job can be cancelled. An older store is
+    brought up to date first, in a generation of its own: whoever opens the store inside the block finds it up to date.
+
+    Raises:
+        analysis.errors.StoreError: the store is newer than this program, or damaged.
+    """
+    with locked(cache, progress=progress):
+        _migrate_forward(cache)
+        with _next_generation(cache) as connection:
+            yield Writer(cache, connection)
+
+
+def bring_up_to_date(cache: Cache) -> None:
+    """Migrate the store when an older program wrote it.
 
     Raises:
         analysis.errors.StoreError: the store is newer than this program, or damaged.
     """
     with locked(cache):
-        old = generations.current_generation(cache)
-        number = generations.generation_number(old) + 1
-        target = cache.root / f"store-{number}.duckdb"
-        temporary = cache.root / f"store-{number}.{uuid.uuid4().hex[:8]}.tmp"
-        _remove_leftovers(cache)
-        if old:
-            shutil.copyfile(old, temporary)
-        try:
-            with _opened(temporary) as connection:
-                generations.migrate(connection)
-                yield Writer(cache, connection)
-                connection.execute("CHECKPOINT")
-            generations.publish(temporary, target)
-            _point_at(cache, target.name)
-            _sweep(cache)
-        finally:
-            temporary.unlink(missing_ok=True)
-            temporary.with_name(temporary.name + ".wal").unlink(missing_ok=True)
+        _migrate_forward(cache)
+
+
+def _migrate_forward(cache: Cache) -> None:
+    old = generations.current_generation(cache)
+    if old and generations.schema_of(generations.shared_connection(old).cursor()) < generations.newest_schema():
+        with _next_generation(cache):
+            pass
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = duckdb.connect(str(path))
+def _next_generation(cache: Cache) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A migrated copy of the store; published when the block ends well, and nothing of it stays when it does not.
+
+    The first generation is numbered by the clock: a file name is never used twice, even where the folder was emptied
+    under an open dashboard, which keeps what it read by that name.
+    """
+    old = generations.current_generation(cache)
+    number = generations.generation_number(old) + 1 if old else int(time.time())
+    temporary = cache.root / f"store-{number}.{uuid.uuid4().hex[:8]}.tmp"
+    _sweep(cache)
     try:
-        yield connection
+        if old:
+            shutil.copyfile(old, temporary)
+        with contextlib.closing(duckdb.connect(str(temporary))) as connection:
+            generations.migrate(connection)
+            yield connection
+            connection.execute("CHECKPOINT").fetchall()
+        target = cache.root / f"store-{number}.duckdb"
+        generations.publish(temporary, target)
+        _point_at(cache, target.name)
     finally:
-        connection.close()
+        _sweep(cache)
 
 
 def _point_at(cache: Cache, name: str) -> None:
@@ -75,25 +120,35 @@ def _point_at(cache: Cache, name: str) -> None:
     generations.publish(temporary, cache.current)
 
 
-def _remove_leftovers(cache: Cache) -> None:
-    """Remove what a killed writer left; safe because the lock is held."""
-    for folder in (cache.root, cache.hits, cache.documents):
-        for leftover in (*folder.glob("*.tmp"), *folder.glob("*.tmp.wal")):
-            leftover.unlink()
-
-
 def _sweep(cache: Cache) -> None:
-    """Drop generations before the previous one, and bulk files that neither of the kept ones names."""
-    kept = sorted(cache.root.glob("store-*.duckdb"), key=generations.generation_number)[-KEPT_GENERATIONS:]
-    for old in set(cache.root.glob("store-*.duckdb")) - set(kept):
-        old.unlink()
-    named: set[Path] = set()
-    for generation in kept:
-        with contextlib.closing(duckdb.connect(str(generation), read_only=True)) as connection:
-            named |= bulk_files(cache, connection)
-    for folder in (cache.hits, cache.documents):
-        for file in set(folder.glob("*.parquet")) - named:
-            file.unlink()
+    """Remove what no kept generation names: older generations, replaced runs, leftovers of a job that failed."""
+    try:
+        unnamed = unnamed_files(cache)
+    except StoreError:
+        return  # a kept generation that cannot be read may name any of them
+    for path in unnamed:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def unnamed_files(cache: Cache) -> list[Path]:
+    """Files that the store wrote and no kept generation names; other people's files are none of its business.
+
+    Raises:
+        StoreError: a kept generation cannot be read.
+    """
+    named = set(generations.kept_generations(cache))
+    for generation in list(named):
+        named |= bulk_files(cache, generations.shared_connection(generation).cursor())
+    ours = {
+        path
+        for path in cache.root.glob("store-*")
+        if LEFTOVER.fullmatch(path.name) or generations.generation_number(path)
+    }
+    bulk = (path for folder in (cache.hits, cache.documents) for path in folder.glob("*") if BULK.fullmatch(path.name))
+    return sorted({*ours, *bulk} - named)
 
 
 def bulk_files(cache: Cache, connection: duckdb.DuckDBPyConnection) -> set[Path]:
@@ -127,27 +182,32 @@ class Writer:
             "SELECT benchmark_id, version FROM benchmark WHERE name = ? AND checksum = ?", [benchmark.name, checksum]
         )
         if known:
-            self._run(
-                "UPDATE benchmark SET title = ?, licence = ?, source = ?, notes = ?, built_at = ? WHERE benchmark_id = ?",
-                [
-                    benchmark.title,
-                    benchmark.licence,
-                    benchmark.source,
-                    json.dumps(list(benchmark.notes)),
-                    generations.now(),
-                    known[0][0],
-                ],
-            )
+            self._reword(known[0][0], benchmark)
             return str(known[0][1])
         benchmark_id, version = self._next("benchmark", "benchmark_id"), self._free_version(benchmark)
         self._run(
             "INSERT INTO benchmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [benchmark_id, benchmark.name, version, benchmark.title, benchmark.parallel, benchmark.licence, benchmark.source,
-             json.dumps(list(benchmark.notes)), json.dumps(dict(benchmark.settings)), checksum, generations.now()],
+            [benchmark_id, benchmark.name, version, benchmark.title, benchmark.parallel, benchmark.licence,
+             benchmark.source, json.dumps(list(benchmark.notes)), json.dumps(dict(benchmark.settings)), checksum,
+             generations.now()],
         )  # fmt: skip
         for task in benchmark.tasks:
             self._add_task(benchmark_id, task)
         return version
+
+    def _reword(self, benchmark_id: int, benchmark: Benchmark) -> None:
+        """Take over what a benchmark's card says; what it asks and judges is the same."""
+        self._run(
+            """UPDATE benchmark SET title = ?, licence = ?, source = ?, notes = ?, settings = ?, built_at = ?
+               WHERE benchmark_id = ?""",
+            [benchmark.title, benchmark.licence, benchmark.source, json.dumps(list(benchmark.notes)),
+             json.dumps(dict(benchmark.settings)), generations.now(), benchmark_id],
+        )  # fmt: skip
+        for task in benchmark.tasks:
+            self._run(
+                "UPDATE task SET title = ?, question = ?, is_default = ? WHERE benchmark_id = ? AND name = ?",
+                [task.title, task.question, task.default, benchmark_id, task.name],
+            )
 
     def _free_version(self, benchmark: Benchmark) -> str:
         rows = self._run("SELECT version FROM benchmark WHERE name = ?", [benchmark.name])
@@ -157,20 +217,20 @@ class Writer:
 
     def _add_task(self, benchmark_id: int, task: Task) -> None:
         task_id = self._next("task", "task_id")
-        document_of = {document.id: position for position, document in enumerate(task.documents)}
-        dangling = sorted({row.document_id for row in task.judgements} - document_of.keys())
-        document_of |= {name: len(task.documents) + position for position, name in enumerate(dangling)}
-        query_of = {query.id: position for position, query in enumerate(task.queries)}
+        in_corpus = {document.id: position for position, document in enumerate(task.documents)}
+        dangling = sorted({row.document_id for row in task.judgements} - in_corpus.keys())
+        judged = in_corpus | {name: len(task.documents) + position for position, name in enumerate(dangling)}
         file, checksum = self._write_documents(task)
         self._run(
             "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [task_id, benchmark_id, task.name, task.title, task.question, task.exclude_self, task.default, task_checksum(task), file, checksum,
-             len(task.documents), len(task.queries), sum(row.grade < 0 for row in task.judgements)],
+            [task_id, benchmark_id, task.name, task.title, task.question, task.exclude_self, task.default,
+             task_checksum(task), file, checksum, len(task.documents), len(task.queries),
+             sum(row.grade < 0 for row in task.judgements)],
         )  # fmt: skip
         self._insert("document", _document_table(task_id, task, dangling))
         self._insert("query", _query_table(task_id, task))
-        self._insert("excluded", _excluded_table(task_id, task, document_of))
-        self._insert("judgement", _judgement_table(task_id, task, query_of=query_of, document_of=document_of))
+        self._insert("excluded", _excluded_table(task_id, task, document_of=in_corpus))
+        self._insert("judgement", _judgement_table(task_id, task, document_of=judged))
 
     def _write_documents(self, task: Task) -> tuple[str, str]:
         table = pa.table({
@@ -182,7 +242,8 @@ class Writer:
     def add_system(self, name: str, *, title: str, short: str, paradigm: str) -> None:
         """Store or update how a system is called."""
         self._run(
-            "INSERT INTO system VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET title = excluded.title, short = excluded.short, paradigm = excluded.paradigm",
+            """INSERT INTO system VALUES (?, ?, ?, ?) ON CONFLICT (name)
+               DO UPDATE SET title = excluded.title, short = excluded.short, paradigm = excluded.paradigm""",
             [name, title, short, paradigm],
         )
 
@@ -195,7 +256,8 @@ class Writer:
             return
         self.remove_run(task_id, system)
         self._run(
-            "INSERT INTO run (run_id, task_id, system, status, reason, fingerprint, provenance, parents, created_at) VALUES (?, ?, ?, 'refused', ?, ?, '{}', '[]', ?)",
+            """INSERT INTO run (run_id, task_id, system, status, reason, fingerprint, provenance, parents, created_at)
+               VALUES (?, ?, ?, 'refused', ?, ?, '{}', '[]', ?)""",
             [self._next("run", "run_id"), task_id, system, reason, fingerprint, generations.now()],
         )
 
@@ -229,15 +291,12 @@ class Writer:
         """
         self.remove_run(task_id, system)
         run_id = self._next("run", "run_id")
-        depth = int(ranking.rank().max(initial=0))  # N: the deepest list, which a small corpus keeps below what was asked
         kept = ranking.top(keep_hits)
-        table = pa.table(
-            {"query": kept.query, "rank": kept.rank().astype(np.int32), "document": kept.document, "score": kept.score}
-        )
+        table = pa.table({"query": kept.query, "rank": kept.rank(), "document": kept.document, "score": kept.score})
         file, checksum = self._write_parquet(table, self._cache.hits, order="query, rank")
         self._run(
             "INSERT INTO run VALUES (?, ?, ?, 'complete', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [run_id, task_id, system, depth, min(keep_hits, depth), file, checksum, len(kept.query), fingerprint,
+            [run_id, task_id, system, ranking.depth, kept.depth, file, checksum, len(kept.query), fingerprint,
              json.dumps(dict(provenance)), json.dumps(list(parents)), generations.now()],
         )  # fmt: skip
         self._add_relevant_ranks(run_id, task_id, ranking)
@@ -251,9 +310,8 @@ class Writer:
         self._connection.register("ranking", table)
         self._run(
             """INSERT INTO relevant_rank
-               SELECT ?, judgement.query, judgement.document, ranking.rank
-               FROM judgement LEFT JOIN ranking ON ranking.query = judgement.query AND ranking.document = judgement.document
-               WHERE judgement.task_id = ? AND judgement.grade > 0 ORDER BY judgement.query, judgement.document""",
+               SELECT ?, query, document, rank FROM judgement LEFT JOIN ranking USING (query, document)
+               WHERE task_id = ? AND grade > 0 ORDER BY query, document""",
             [run_id, task_id],
         )
         self._connection.unregister("ranking")
@@ -285,7 +343,8 @@ class Writer:
 
     def _run(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Execute and read to the end: a half-read result would block the connection."""
-        return self._connection.execute(sql, list(parameters)).fetchall()
+        with generations.translated(self._cache.root):
+            return self._connection.execute(sql, list(parameters)).fetchall()
 
     def _next(self, table: str, key: str) -> int:
         return int(self._run(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}")[0][0])  # noqa: S608 (fixed names)
@@ -315,25 +374,16 @@ def _document_table(task_id: int, task: Task, dangling: Sequence[str]) -> pa.Tab
 
 
 def _query_table(task_id: int, task: Task) -> pa.Table:
-    names = (
-        "id",
-        "language",
-        "text",
-        "family",
-        "sibling_group",
-        "related_group",
-        "tier",
-        "mode",
-        "strategy",
-        "audit_status",
-        "source_query",
-    )
-    columns = {name: pa.array([getattr(query, name) for query in task.queries], pa.string()) for name in names}
+    columns = {
+        name: pa.array([getattr(query, name) for query in task.queries], pa.string())
+        for name in Query._fields
+        if name != "excluded_documents"
+    }
     n = len(task.queries)
     return pa.table({"task_id": np.full(n, task_id, dtype=np.int32), "query": np.arange(n, dtype=np.int32), **columns})
 
 
-def _excluded_table(task_id: int, task: Task, document_of: Mapping[str, int]) -> pa.Table:
+def _excluded_table(task_id: int, task: Task, *, document_of: Mapping[str, int]) -> pa.Table:
     pairs = [
         (position, document_of[name])
         for position, query in enumerate(task.queries)
@@ -346,9 +396,8 @@ def _excluded_table(task_id: int, task: Task, document_of: Mapping[str, int]) ->
     )
 
 
-def _judgement_table(
-    task_id: int, task: Task, *, query_of: Mapping[str, int], document_of: Mapping[str, int]
-) -> pa.Table:
+def _judgement_table(task_id: int, task: Task, *, document_of: Mapping[str, int]) -> pa.Table:
+    query_of = {query.id: position for position, query in enumerate(task.queries)}
     rows = sorted((query_of[row.query_id], document_of[row.document_id], row.grade) for row in task.judgements)
     return pa.table({
         "task_id": np.full(len(rows), task_id, dtype=np.int32),

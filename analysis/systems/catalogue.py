@@ -228,13 +228,13 @@ def _load(path: Path, modified: int) -> Mapping[str, Entry]:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
-    entries = {name: _entry(_table(path, name, values)) for name, values in tables.items()}
+    entries = {name: _entry(_table(path, name, values=values)) for name, values in tables.items()}
     for system in entries.values():
         _check_parts(_Table(path, system.name, tables[system.name]), entries)
     return entries
 
 
-def _table(path: Path, name: str, values: object) -> _Table:
+def _table(path: Path, name: str, *, values: object) -> _Table:
     if not isinstance(values, dict):
         raise InputError(f"{path}: {name} = {values!r}: expected a table [{name}]")
     table = _Table(path, name, values)
@@ -267,20 +267,25 @@ def _check_value(table: _Table, key: str) -> None:
         if value not in _CHOICES[key]:
             raise table.fault(key, f"one of {', '.join(_CHOICES[key])}")
     elif key in _COUNTS:
-        _expect(table, key, _is_number(value) and isinstance(value, int) and value > 0, "a whole number above 0")
+        _expect(
+            table,
+            key,
+            holds=_is_number(value) and isinstance(value, int) and value > 0,
+            expected="a whole number above 0",
+        )
     elif key in _NUMBERS:
-        _expect(table, key, _is_number(value), "a number")
+        _expect(table, key, holds=_is_number(value), expected="a number")
     elif key in _LISTS:
-        _expect(table, key, _is_list_of_text(value), "a list of texts")
+        _expect(table, key, holds=_is_list_of_text(value), expected="a list of texts")
     elif key == "trust_remote_code":
-        _expect(table, key, isinstance(value, bool), "true or false")
+        _expect(table, key, holds=isinstance(value, bool), expected="true or false")
     elif key == "prompts":
-        _expect(table, key, _are_prompts(value), "a table with the texts query and document")
+        _expect(table, key, holds=_are_prompts(value), expected="a table with the texts query and document")
     else:
-        _expect(table, key, isinstance(value, str), "a text")
+        _expect(table, key, holds=isinstance(value, str), expected="a text")
 
 
-def _expect(table: _Table, key: str, holds: bool, expected: str) -> None:
+def _expect(table: _Table, key: str, *, holds: bool, expected: str) -> None:
     if not holds:
         raise table.fault(key, expected)
 
@@ -306,14 +311,21 @@ def _check_dense(table: _Table) -> None:
     if values["backend"] == "sentence-transformers":
         if not values.get("model") and not values.get("folder"):
             raise table.fault("model", "a hub id, or a folder")
-        _expect(table, "dtype", values.get("dtype") != "int4", "float32 or bfloat16")
+        _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
     else:
         table.require("package")
         for key in ("pooling", "max_length", "trust_remote_code"):
-            _expect(table, key, key not in values, "to be left out: only sentence-transformers has this setting")
+            _expect(
+                table,
+                key,
+                holds=key not in values,
+                expected="to be left out: only sentence-transformers has this setting",
+            )
     if "sha256" in values:
         table.require("weights")
-        _expect(table, "sha256", bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), "64 hex digits")
+        _expect(
+            table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), expected="64 hex digits"
+        )
 
 
 def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:

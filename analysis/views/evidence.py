@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,16 +20,6 @@ from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Ta
 
 SEED = 20_260_101
 LEVEL = 0.95
-PARADIGMS = (
-    "lexical",
-    "English-centric dense",
-    "biomedical dense",
-    "multilingual dense",
-    "late interaction",
-    "hybrid",
-    "two-stage",
-    "multimodal dense",
-)
 ATTRIBUTES = ("language", "tier", "mode", "strategy", "audit_status", "family")
 STORED_FACTS = ("judged_at", "same_language_at", "same_language_irrelevant_at")  # by query, kept with the run
 BOTH_GOLD = "language_transfer"
@@ -57,20 +46,6 @@ def measure_label(key: str) -> MeasureLabel:
     """
     found = catalogue.measure(key)
     return MeasureLabel(found.key, found.label, found.definition, found.source, found.aggregate, found.unit)
-
-
-def system_labels(store: Store) -> dict[str, SystemLabel]:
-    """Every stored system by name, by paradigm and then by name; members of a paradigm are numbered for their shade."""
-    counted: dict[str, int] = defaultdict(int)
-    labels = {}
-    for name, title, short, paradigm in sorted(store.systems(), key=lambda row: (_place(row[3]), row[0])):
-        labels[name] = SystemLabel(name, title, short, paradigm, counted[paradigm])
-        counted[paradigm] += 1
-    return labels
-
-
-def _place(paradigm: str) -> int:
-    return PARADIGMS.index(paradigm) if paradigm in PARADIGMS else len(PARADIGMS)
 
 
 def chosen_tasks(store: Store, selection: Selection) -> list[TaskRow]:

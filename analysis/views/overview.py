@@ -18,7 +18,6 @@ from analysis.views.evidence import (
     chosen_tasks,
     measure_label,
     number,
-    system_labels,
     task_label,
 )
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
@@ -116,7 +115,7 @@ def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ..
     chosen = benchmark_label(row)
     rows = chosen_tasks(store, Selection(chosen.address, tasks))
     ran = {run.system for run in store.runs([task.task_id for task in rows]) if run.status == "complete"}
-    labels = system_labels(store)
+    labels = store.system_labels()
     return Contents(
         benchmarks=tuple(benchmark_label(row) for row in known),
         benchmark=chosen,
@@ -131,7 +130,7 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
     Raises:
         InputError: an unknown benchmark, task, system or measure.
     """
-    labels = system_labels(store)
+    labels = store.system_labels()
     tasks = tuple(_task_overview(store, task, selection, labels, measures) for task in chosen_tasks(store, selection))
     return OverviewView(
         benchmark_label(store.benchmark(selection.benchmark)), tasks, tuple(measure_label(key) for key in measures)

@@ -23,7 +23,6 @@ from analysis.views.evidence import (
     chosen_tasks,
     measure_label,
     number,
-    system_labels,
     task_label,
 )
 from analysis.views.overview import of_100
@@ -145,7 +144,7 @@ def _evidence(store: Store, selection: Selection, k: int) -> tuple[Evidence, dic
     tasks = chosen_tasks(store, selection)
     if len(tasks) != 1:
         raise InputError(f"{len(tasks)} tasks: expected one of {', '.join(task.name for task in tasks)}")
-    labels = system_labels(store)
+    labels = store.system_labels()
     return Evidence.load(store, tasks[0], selection=selection, labels=labels), labels
 
 

@@ -39,10 +39,10 @@ def choose(
     options: Sequence[str],
     *,
     name: str,
-    default: str | None,
+    default: str,
     clears: Sequence[str] = (),
     **more: Any,
-) -> str | None:
+) -> str:
     """A select box or segmented control whose value lives in the address.
 
     Args:
@@ -55,14 +55,14 @@ def choose(
         **more: handed to the widget.
     """
     asked = get(name)
-    value = asked if asked in options else default
-    _hold(name, value)
+    value = asked if asked is not None and asked in options else default
+    key = _hold(name, value)
 
     def changed() -> None:
-        chosen = st.session_state[_key(name)]
+        chosen = st.session_state[key]
         put(**{name: None if chosen == default else chosen}, **dict.fromkeys(clears))
 
-    widget(label, options, key=_key(name), on_change=changed, **more)
+    widget(label, options, key=key, on_change=changed, **more)
     return value
 
 
@@ -82,13 +82,13 @@ def choose_many(
     values = [option for option in options if asked is None or option in asked]
     if asked and not values:
         values = list(options)
-    _hold(name, values)
+    key = _hold(name, values)
 
     def changed() -> None:
-        chosen = st.session_state[_key(name)]
+        chosen = st.session_state[key]
         put(**{name: None if len(chosen) == len(options) else chosen})
 
-    widget(label, options, key=_key(name), on_change=changed, **more)
+    widget(label, options, key=key, on_change=changed, **more)
     return tuple(values)
 
 
@@ -104,33 +104,40 @@ def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **
     """
     asked = get(name)
     value = default if asked is None else asked
-    _hold(name, value)
+    key = _hold(name, value)
 
     def changed() -> None:
-        text = st.session_state[_key(name)]
+        text = st.session_state[key]
         put(**{name: None if text == default else text})
 
-    widget(label, key=_key(name), on_change=changed, **more)
+    widget(label, key=key, on_change=changed, **more)
     return value
 
 
 def switch(label: str, *, name: str) -> bool:
     """A toggle, off by default, whose value lives in the address."""
     value = get(name) == "yes"
-    _hold(name, value)
+    key = _hold(name, value)
 
     def changed() -> None:
-        put(**{name: "yes" if st.session_state[_key(name)] else None})
+        put(**{name: "yes" if st.session_state[key] else None})
 
-    st.toggle(label, key=_key(name), on_change=changed)
+    st.toggle(label, key=key, on_change=changed)
     return value
 
 
+def open_page(page: str) -> None:
+    """Say which page is drawn: its widgets have keys of their own, as values outlive a page but widgets do not."""
+    st.session_state["page"] = page
+
+
 def _key(name: str) -> str:
-    return f"choose-{name}"
+    return f"{st.session_state.get('page', 'page')}-{name}"
 
 
-def _hold(name: str, value: Any) -> None:
-    """Make a widget show what the address says, and touch it only where it does not."""
-    if st.session_state.get(_key(name)) != value or _key(name) not in st.session_state:
-        st.session_state[_key(name)] = value
+def _hold(name: str, value: Any) -> str:
+    """Make a widget show what the address says, touching it only where it does not; returns the widget's key."""
+    key = _key(name)
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return key

@@ -23,8 +23,8 @@ def show() -> None:
         jobs.start_first()
         state = jobs.state(jobs.FIRST_START)
     heading = "Nothing is here yet, so a first benchmark is being built." if _runs(state) else "Nothing is here yet."
-    tables.show(Markup(f'<p class="bs-takeaway"><strong>{heading}</strong></p>'))
-    tables.show(Markup(f'<p class="bs-grey">{PROMISE}</p>'))
+    tables.show(Markup(f'<p class="takeaway"><strong>{heading}</strong></p>'))
+    tables.show(Markup(f'<p class="caption">{PROMISE}</p>'))
     if state is None or _runs(state):
         _watch()
     else:
@@ -43,9 +43,9 @@ def _watch() -> None:
         st.rerun()
         return
     with st.container(border=True):
-        tables.show(Markup(f'<p class="bs-takeaway">{tables.escaped(_step(state))}</p>'))
+        tables.show(Markup(f'<p class="takeaway">{tables.escaped(_step(state))}</p>'))
         st.progress(min(state.done / state.total, 1.0) if state.total else 0.0)
-        tables.show(Markup(f'<p class="bs-grey">{tables.escaped(_pace(state))}</p>'))
+        tables.show(Markup(f'<p class="caption">{tables.escaped(_pace(state))}</p>'))
         _finished(state)
         st.button("Cancel", on_click=jobs.cancel, args=(jobs.FIRST_START,))
 
@@ -83,7 +83,7 @@ def _ended(state: JobState) -> None:
     if state.status == "failed":
         st.error(words)
     elif words:
-        tables.show(Markup(f'<p class="bs-takeaway">{tables.escaped(words)}</p>'))
+        tables.show(Markup(f'<p class="takeaway">{tables.escaped(words)}</p>'))
     st.button("Build it" if words is None else "Try again", type="primary", on_click=jobs.start_first)
     _finished(state)
 

@@ -10,33 +10,8 @@ import streamlit as st
 from analysis.charts import overview as charts
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.selection import BenchmarkLabel, MeasureLabel
-from pages.shared import tables, ui
+from pages.shared import tables, ui, words
 from pages.shared.tables import Cell, Markup
-
-DEGENERATE = "finds almost nothing across languages"
-WORDS = (
-    (DEGENERATE, "R@10 cross is below 0.10: what is measured about depth or transfer of such a system means little."),
-    (
-        "Interval",
-        "The range under each value holds the true mean in 95 of 100 draws of other queries like these (bootstrap over concepts).",
-    ),
-)
-HEALTH = (
-    ("Missing queries", "Judged queries that the system did not answer. They count 0, so that failing never pays."),
-    (
-        "Tied at rank 10",
-        "Queries in which documents with equal scores stand on both sides of rank 10. The order among equals is a convention; the range beside it shows the lowest and highest nDCG@10 that other orders would give.",
-    ),
-    (
-        "Judged in top 10",
-        "Share of the first ten documents that somebody judged. An unjudged document counts as not relevant.",
-    ),
-    ("Answers not in the corpus", "Relevant documents that the corpus does not hold: no system can find them."),
-    (
-        "Different documents in top 10",
-        "How many documents appear in any first ten. Few documents that come up everywhere (hubs) pull a system down.",
-    ),
-)
 
 
 def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark: bool, heading: bool) -> None:
@@ -44,11 +19,11 @@ def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark:
     if heading:
         st.header(task.task.title, anchor=False)
     ui.takeaway(task.takeaway)
-    ui.caption(task.caption, measures=view.measures, more=WORDS)
+    ui.caption(task.caption, measures=view.measures, more=words.OVERVIEW)
     if not task.rows:
         ui.nothing(
             "No system has run on this task.",
-            next_step="In a terminal: python -m analysis run --benchmark … --systems all",
+            next_step=words.RUN_ALL,
         )
         return
     if task.coverage_note:
@@ -70,10 +45,7 @@ def _leaderboard(task: TaskOverview, measures: Sequence[MeasureLabel], *, dark: 
         rows.extend(
             [
                 _name(row, dark=dark),
-                *(
-                    tables.spread(row.measures.get(measure.key), percent=measure.unit == "percent")
-                    for measure in measures
-                ),
+                *(tables.spread(row, measure) for measure in measures),
             ]
             for row in members
         )
@@ -88,7 +60,7 @@ def _name(row: OverviewRow, *, dark: bool) -> Markup:
     below = ""
     if row.composed_of:
         below = f'<br><span class="soft">from {html.escape(" and ".join(row.composed_of))}</span>'
-    flag = f'<br><span class="flag">{DEGENERATE}</span>' if row.degenerate else ""
+    flag = f'<br><span class="flag">{words.DEGENERATE}</span>' if row.degenerate else ""
     return Markup(tables.chip(row.system, dark=dark) + below + flag)
 
 
@@ -113,20 +85,40 @@ def _numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list
         for measure in measures:
             found = row.measures.get(measure.key)
             if found is not None:
-                rows.append([
-                    row.task, row.system.name, row.system.paradigm, measure.label, found.value, found.low, found.high, found.level, found.method,
-                    found.aggregate, found.other_mean, found.ceiling, found.n,
-                ])  # fmt: skip
+                rows.append(
+                    [
+                        row.task,
+                        row.system.name,
+                        row.system.paradigm,
+                        measure.label,
+                        found.value,
+                        found.low,
+                        found.high,
+                        found.level,
+                        found.method,
+                        found.aggregate,
+                        found.other_mean,
+                        found.ceiling,
+                        found.n,
+                    ]
+                )
     return header, rows
 
 
 def _health(task: TaskOverview, *, dark: bool) -> None:
     st.subheader("How sound are these numbers?", anchor=False)
-    ui.caption(_health_words(task), more=HEALTH)
+    ui.caption(_health_words(task), more=words.HEALTH)
     columns = {
-        "System": "text", "Missing queries": "number", "Tied at rank 10": "number", "nDCG@10 ties allow": "number", "Judged in top 10": "number",
-        "Answers not in the corpus": "number", "Different documents in top 10": "number", "Most frequent one": "number", "Kept of depth": "number",
-    }  # fmt: skip
+        "System": "text",
+        "Missing queries": "number",
+        "Tied at rank 10": "number",
+        "nDCG@10 ties allow": "number",
+        "Judged in top 10": "number",
+        "Answers not in the corpus": "number",
+        "Different documents in top 10": "number",
+        "Most frequent one": "number",
+        "Kept of depth": "number",
+    }
     tables.show(tables.table(columns, [_health_row(row, dark=dark) for row in task.rows], caption="Data health"))
     for refusal in task.refusals:
         ui.grey(f"{refusal.system.short} did not run: {refusal.reason}")
@@ -159,13 +151,13 @@ def card(benchmark: BenchmarkLabel) -> None:
     """Where the benchmark comes from and what it must not be used for."""
     st.header("About this benchmark", anchor=False)
     rows = [
-        ("Benchmark", f"{benchmark.title}, {benchmark.version}"),
+        ("Benchmark", f"{benchmark.title} ({benchmark.version})"),
         ("Source", benchmark.source),
         ("Licence", benchmark.licence),
     ]
     rows += [("Note" if place == 0 else "", note) for place, note in enumerate(benchmark.notes)]
     rows.append(("Use", "For research on retrieval. Not for clinical decisions."))
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{tables.escaped(words)}</td></tr>' for name, words in rows
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{tables.escaped(text)}</td></tr>' for name, text in rows
     )
     tables.show(Markup(f'<table class="card" aria-label="Benchmark card"><tbody>{body}</tbody></table>'))

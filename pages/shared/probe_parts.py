@@ -11,11 +11,12 @@ from analysis import probe
 from analysis.charts import probe as charts
 from analysis.charts.probe import RankMark
 from analysis.probe import Concept, ConceptProbe, KnownAnswer, ProbeAnswer
-from analysis.views.selection import SystemLabel
+from analysis.views.selection import Sentence, SystemLabel
 from pages.shared import address, tables, ui
 from pages.shared.tables import Cell, Markup
 
 TOP = 10
+ALIKE = 0.5  # rank-biased overlap from which two lists are called much the same
 OWN = "own"
 MODES = {"all": "Same concept in all languages", "one": "One query"}
 
@@ -31,54 +32,70 @@ class Question:
 def encoder(offered: Sequence[SystemLabel]) -> SystemLabel:
     """The select box of the encoder, in the sidebar."""
     known = {label.name: label for label in offered}
-    default = next(iter(known))
+    default = next((label.name for label in offered if label.paradigm != "lexical"), offered[0].name)
     with st.sidebar:
         name = address.choose(
-            st.selectbox, "Encoder", list(known), name="encoder", default=default, format_func=lambda name: f"{known[name].short} · {known[name].paradigm}",
-        )  # fmt: skip
-    return known[name or default]
+            st.selectbox,
+            "System",
+            list(known),
+            name="encoder",
+            default=default,
+            format_func=lambda name: f"{known[name].short} · {known[name].paradigm}",
+        )
+    return known[name]
 
 
-def question(concepts: Sequence[Concept], *, languages: Sequence[str], mode: str) -> Question:
+def question(concepts: Sequence[Concept], *, mode: str) -> Question:
     """The concept picker, or fields for one's own words.
 
     Args:
         concepts: of the benchmark's task.
-        languages: of the benchmark.
         mode: "all" languages or "one" query.
     """
     known = {concept.family: concept for concept in concepts}
+    languages = list(dict.fromkeys(language for concept in concepts for language in concept.languages))
     family = address.choose(
-        st.selectbox, "Concept", [OWN, *known], name="concept", default=OWN, clears=("text", "language"), filter_mode="contains",
-        format_func=lambda name: known[name].label if name in known else "my own words (type to search the benchmark’s concepts)",
-    )  # fmt: skip
-    concept = known.get(family or OWN)
+        st.selectbox,
+        "Concept",
+        [OWN, *known],
+        name="concept",
+        default=OWN,
+        clears=("text", "language"),
+        filter_mode="contains",
+        format_func=lambda name: (
+            known[name].label if name in known else "my own words (type to search the benchmark’s concepts)"
+        ),
+    )
+    concept = known.get(family)
     if mode == "one":
         return _one(concept, concepts, languages=languages)
     if concept:
-        return Question(dict(concept.texts), concept.family)
+        return Question(_texts(concept), concept.family)
     return Question(_own_words(languages), None)
 
 
 def _one(concept: Concept | None, concepts: Sequence[Concept], *, languages: Sequence[str]) -> Question:
-    offered = list(concept.texts) if concept else list(languages)
-    language = (
-        address.choose(st.segmented_control, "Language", offered, name="language", default=offered[0], required=True)
-        or offered[0]
+    offered = list(concept.languages if concept else languages)
+    language = address.choose(
+        st.segmented_control, "Language", offered, name="language", default=offered[0], required=True
     )
-    suggestion = concept.texts[language] if concept else probe.HEART_ATTACK.get(language, "")
+    suggestion = _texts(concept)[language] if concept else probe.HEART_ATTACK.get(language, "")
     if concept:
         tables.show(
-            Markup(f'<p class="bs-takeaway">{tables.passage(suggestion, language=language, dark=ui.is_dark())}</p>')
+            Markup(f'<p class="takeaway">{tables.passage(suggestion, language=language, dark=ui.is_dark())}</p>')
         )
         return Question({language: suggestion}, concept.family)
     text = address.write(st.text_input, "Query", name="text", default=suggestion, placeholder="Type a query")
     return Question({language: text} if text.strip() else {}, _family_of(text, language=language, concepts=concepts))
 
 
+def _texts(concept: Concept) -> dict[str, str]:
+    return dict(zip(concept.languages, concept.texts, strict=True))
+
+
 def _family_of(text: str, *, language: str, concepts: Sequence[Concept]) -> str | None:
     """The concept that a text is a query of, so that its known answers can be shown."""
-    return next((concept.family for concept in concepts if concept.texts.get(language) == text), None)
+    return next((concept.family for concept in concepts if _texts(concept).get(language) == text), None)
 
 
 def _own_words(languages: Sequence[str]) -> dict[str, str]:
@@ -95,8 +112,8 @@ def _own_words(languages: Sequence[str]) -> dict[str, str]:
 def concept_table(found: ConceptProbe, *, dark: bool) -> Markup:
     """One row a language version: its text, its first hit, where the right answers stand, how far its list agrees."""
     targets = list(dict.fromkeys(answer.language for one in found.answers for answer in one.answers))
-    columns = {"Asked as": "text", "First hit": "text"} | {f"right answer in {tag}": "number" for tag in targets}
-    columns[f"same list as {found.languages[0]}"] = "number"
+    columns = {"Asked as": "passage", "First hit": "passage"} | {f"→ {tag}": "number" for tag in targets}
+    columns[f"agreement with {found.languages[0]}"] = "number"
     rows = [
         _concept_row(language, answer, overlap=overlap, targets=targets, dark=dark)
         for language, answer, overlap in zip(found.languages, found.answers, found.overlap, strict=True)
@@ -126,7 +143,7 @@ def _best_rank(answer: ProbeAnswer, *, language: str, dark: bool) -> Markup:
     found = [known.rank for known in there if known.rank is not None]
     if not found:
         return Markup('<span class="grey">not found</span>')
-    return tables.rank(min(found), beyond=answer.n_documents, dark=dark, shaded=True)
+    return tables.inked_rank(min(found), last=answer.n_documents, dark=dark)
 
 
 def hits(answer: ProbeAnswer, *, dark: bool) -> Markup:
@@ -143,21 +160,74 @@ def hits(answer: ProbeAnswer, *, dark: bool) -> Markup:
             ]
         )
     return tables.table(
-        {"Rank": "number", "Document": "text", "": "text", "Score": "number"}, rows, caption="First documents"
+        {"Rank": "number", "Document": "passage", "": "text", "Score": "number"}, rows, caption="First documents"
     )
 
 
-def where_answers_sit(answers: Mapping[str, ProbeAnswer], *, key: str, dark: bool) -> None:
+def lists(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
+    """The first documents of each language version, one tab a language."""
+    st.subheader(f"The first {TOP} documents", anchor=False)
+    if len(answers) == 1:
+        tables.show(hits(next(iter(answers.values())), dark=dark))
+        return
+    for tab, answer in zip(st.tabs([f"asked in {language}" for language in answers]), answers.values(), strict=True):
+        with tab:
+            if answer.hits:
+                tables.show(hits(answer, dark=dark))
+            else:
+                ui.grey("Nothing was found: no document shares a word with the query.")
+
+
+def takeaway(answers: Mapping[str, ProbeAnswer], *, overlap: Mapping[str, float | None]) -> Sentence:
+    """What the answers show in one sentence: right answers found by language, or how far the lists agree."""
+    if any(answer.answers for answer in answers.values()):
+        return _found_sentence(answers)
+    if len(answers) == 1:
+        return _language_sentence(next(iter(answers.values())))
+    first = next(iter(answers))
+    short = answers[first].system.short
+    apart = {language: value for language, value in overlap.items() if value is not None and language != first}
+    if not apart:
+        return Sentence(f"{short} found nothing to compare.", "")
+    farthest, nearest = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
+    verdict = "brings up another list than" if apart[farthest] < ALIKE else "still brings up much the same list as"
+    bold = f"The same thing asked in {farthest} {verdict} in {first}: they agree {apart[farthest]:.2f} of 1."
+    return Sentence(bold, f"Nearest to the list in {first} is {nearest} with {apart[nearest]:.2f}.")
+
+
+def _found_sentence(answers: Mapping[str, ProbeAnswer]) -> Sentence:
+    counts = {
+        language: sum(known.rank is not None and known.rank <= TOP for known in answer.answers)
+        for language, answer in answers.items()
+    }
+    best, worst = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
+    total = len(answers[best].answers)
+    short = answers[best].system.short
+    bold = f"Asked in {best}, {short} puts {counts[best]} of {total} right answers in the first {TOP}"
+    if counts[best] == counts[worst]:
+        return Sentence(f"{bold}.", "It does so in every other language too." if len(counts) > 1 else "")
+    return Sentence(f"{bold}; asked in {worst}, {counts[worst]} of {len(answers[worst].answers)}.", "")
+
+
+def _language_sentence(answer: ProbeAnswer) -> Sentence:
+    if not answer.hits:
+        return Sentence(f"{answer.system.short} finds nothing for these words.", "")
+    tags = [hit.language for hit in answer.hits]
+    commonest = max(dict.fromkeys(tags), key=tags.count)
+    return Sentence(f"{tags.count(commonest)} of the first {len(tags)} documents are in {commonest}.", "")
+
+
+def where_answers_sit(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
     """The strip of ranks, where answers are known."""
     marks = [_mark(row, known, answer.n_documents) for row, answer in answers.items() for known in answer.answers]
     if not marks:
-        ui.grey("No right answer is known for these words: choose a concept to see where its answers stand.")
+        ui.grey("No right answer is known for these words. Choose a concept above to see where its answers stand.")
         return
     size = next(iter(answers.values())).n_documents
     st.subheader("Where the right answers stand", anchor=False)
     ui.chart(
         charts.rank_strip(list(answers), marks, n_documents=size, top=TOP, dark=dark),
-        key=key,
+        key="strip",
         alt="Rank of each right answer by language of the query",
     )
 
@@ -176,14 +246,20 @@ def timing(answers: Sequence[ProbeAnswer]) -> str:
 
 
 def tokens(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
-    """What the encoder was given, piece by piece."""
-    with st.expander("What the encoder saw"):
+    """What the system was given, piece by piece."""
+    with st.expander("What the system saw"):
         rows = [
-            [tables.badge(language, dark=dark), Markup("".join(f'<span class="token" dir="auto">{tables.escaped(token)}</span>' for token in answer.tokens)), f"{len(answer.tokens):,}"]
+            [
+                tables.badge(language, dark=dark),
+                Markup(
+                    "".join(f'<span class="token" dir="auto">{tables.escaped(token)}</span>' for token in answer.tokens)
+                ),
+                f"{len(answer.tokens):,}",
+            ]
             for language, answer in answers.items()
-        ]  # fmt: skip
+        ]
         tables.show(tables.table({"Language": "text", "Pieces": "text", "Count": "number"}, rows, caption="Tokens"))
-        ui.grey("[UNK] is a piece the encoder does not know: whatever stood there is lost before the search begins.")
+        ui.grey("[UNK] is a piece the system does not know: whatever stood there is lost before the search begins.")
 
 
 def numbers(answers: Mapping[str, ProbeAnswer]) -> tuple[list[str], list[list[object]]]:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from analysis.views import routes
 from analysis.views.routes import RouteCell, RouteDifference, RouteQueries, RoutesView
-from analysis.views.selection import SystemLabel
 from pages.shared import address, tables, ui
 from pages.shared.tables import Cell, Markup
 
@@ -41,18 +40,29 @@ def pickers(view: RoutesView) -> str | None:
     which, system, minus = st.columns(3)
     with which:
         address.choose(
-            st.selectbox, "Look at a route", ["", *pairs], name="route", default="",
-            format_func=lambda pair: " → ".join(names[tag] for tag in pair.split(",")) if pair else "click a cell, or choose here",
-        )  # fmt: skip
+            st.selectbox,
+            "Look at a route",
+            ["", *pairs],
+            name="route",
+            default="",
+            format_func=lambda pair: (
+                " → ".join(names[tag] for tag in pair.split(",")) if pair else "click a cell, or choose here"
+            ),
+        )
     with system:
         looked_at = address.choose(
-            st.selectbox, "of", list(known), name="system", default=next(iter(known)), format_func=known.__getitem__
+            st.selectbox, "System", list(known), name="system", default=next(iter(known)), format_func=known.__getitem__
         )
     with minus:
         others = [name for name in known if name != looked_at]
         compared = address.choose(
-            st.selectbox, "Compare with", ["", *others], name="minus", default="", format_func=lambda name: known.get(name, "no difference"),
-        )  # fmt: skip
+            st.selectbox,
+            "Compare with",
+            ["", *others],
+            name="minus",
+            default="",
+            format_func=lambda name: known.get(name, "no difference"),
+        )
     return compared or None
 
 
@@ -62,14 +72,12 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         st.header(found.title, anchor=False)
         every = len(found.rows) <= FEW or address.get("rows") == "yes"
         rows = found.rows if every else found.rows[:FEW]
-        shown = f"{len(rows):,} of {len(found.rows):,} right answers shown, the worst first"
-        ui.grey(
-            f"Rank of each right answer in {found.document_language} · fails: no such answer in the first {found.k} · {shown}"
-        )
+        shown = f"{len(rows):,} of {len(found.rows):,} right answers, the worst first"
+        ui.grey(f"Ranks; a query fails when no {found.document_language} answer is in the first {found.k} · {shown}")
         columns = (
-            {"Query": "text", "Right answer": "text"}
-            | {_heading(label): "number" for label in found.systems}
-            | {"Ask it live": "text"}
+            {"Query": "passage", "Right answer": "passage"}
+            | {label.short: "number" for label in found.systems}
+            | {"Live": "text"}
         )
         tables.show(
             tables.table(columns, [_row(found, place, dark=dark) for place in range(len(rows))], caption=found.title)
@@ -86,15 +94,11 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         st.html(JUMP, unsafe_allow_javascript=True)  # a constant: no text of a corpus comes near it
 
 
-def _heading(label: SystemLabel) -> str:
-    return f"{label.short} rank"
-
-
 def _row(found: RouteQueries, place: int, *, dark: bool) -> list[Cell]:
     row = found.rows[place]
     question = {"mode": "one", "language": row.query_language, "text": row.query_text, "encoder": found.system.name}
     kept = {name: value for name, value in ui.shared_choices().items() if name != "measure"}
-    ranks = [tables.rank(rank, beyond=depth, dark=dark) for rank, depth in zip(row.ranks, found.depths, strict=True)]
+    ranks = [tables.rank(rank, beyond=depth) for rank, depth in zip(row.ranks, found.depths, strict=True)]
     return [
         tables.passage(row.query_text, language=row.query_language, dark=dark),
         tables.passage(row.document_text, language=row.document_language, dark=dark),

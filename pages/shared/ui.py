@@ -1,4 +1,4 @@
-"""The frame of every page: sidebar, address, one clear message when something is wrong, and the only caches of the app."""
+"""The frame of every page: sidebar, one clear message when something is wrong, and the only caches of the app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analysis.views import overview, source
 from analysis.views.overview import Contents
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, SystemLabel, TaskLabel
 from pages.shared import address, first_start, tables
-from pages.shared.tables import Markup
+from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
 
@@ -72,6 +72,7 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         systems: let the sidebar choose systems.
     """
     st.set_page_config(page_title=f"{which.title} · Babelscope", layout="wide", initial_sidebar_state="expanded")
+    address.open_page(which.address)
     tables.style(is_dark())
     with st.sidebar:
         _masthead(which)
@@ -94,9 +95,9 @@ def is_dark() -> bool:
 
 def _masthead(which: PageLink) -> None:
     tables.show(
-        Markup('<div class="masthead">Babelscope</div><p class="bs-grey">where multilingual retrieval breaks</p>')
+        Markup('<div class="masthead">Babelscope</div><p class="caption">where multilingual retrieval breaks</p>')
     )
-    with st.container(gap=None):
+    with st.container(gap="xxsmall"):
         for link in PAGES:
             go_to(link, link.title, **address.everything())
     st.space("small")
@@ -118,10 +119,23 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
     known = {label.address: label for label in offered.benchmarks}
     chosen = offered.benchmark.address
     address.choose(
-        st.selectbox, "Benchmark", list(known), name="benchmark", default=chosen, clears=("task", "systems", "route", "system", "concept"),
-        format_func=lambda name: known[name].title if known[name].address == known[name].name else f"{known[name].title} ({known[name].version})",
-    )  # fmt: skip
+        st.selectbox,
+        "Benchmark",
+        list(known),
+        name="benchmark",
+        default=chosen,
+        clears=("task", "systems", "route", "system", "concept"),
+        format_func=lambda name: (
+            known[name].title
+            if known[name].address == known[name].name
+            else f"{known[name].title} ({known[name].version})"
+        ),
+    )
     return known[chosen]
+
+
+def _benchmark_name(label: BenchmarkLabel) -> str:
+    return label.title if label.address == label.name else f"{label.title} ({label.version})"
 
 
 def _task(tasks: Sequence[TaskLabel], *, every_task: bool) -> TaskLabel | None:
@@ -129,18 +143,28 @@ def _task(tasks: Sequence[TaskLabel], *, every_task: bool) -> TaskLabel | None:
     options = [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known)
     default = next((label.name for label in tasks if label.is_default), options[0])
     name = address.choose(
-        st.selectbox, "Task", options, name="task", default=default, clears=("route", "concept"),
+        st.selectbox,
+        "Task",
+        options,
+        name="task",
+        default=default,
+        clears=("route", "concept"),
         format_func=lambda name: known[name].title if name in known else "All tasks",
-    )  # fmt: skip
-    return known.get(name or default)
+    )
+    return known.get(name)
 
 
 def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
     known = {label.name: label for label in ran}
     unknown = [name for name in address.many("systems") or () if name not in known]
     chosen = address.choose_many(
-        st.multiselect, "Systems", list(known), name="systems", format_func=lambda name: known[name].short, placeholder="Choose systems",
-    )  # fmt: skip
+        st.multiselect,
+        "Systems",
+        list(known),
+        name="systems",
+        format_func=lambda name: known[name].short,
+        placeholder="Choose systems",
+    )
     if unknown:
         st.caption(f"Not run on this task: {', '.join(unknown)}")
     return tuple(known[name] for name in chosen)
@@ -149,7 +173,7 @@ def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
 def sidebar_note(words: str) -> None:
     """A grey line at the end of the sidebar."""
     with st.sidebar:
-        tables.show(Markup(f'<p class="bs-grey">{tables.escaped(words)}</p>'))
+        tables.show(Markup(f'<p class="caption">{tables.escaped(words)}</p>'))
 
 
 # Answers, remembered
@@ -158,7 +182,11 @@ def sidebar_note(words: str) -> None:
 def answer(view: Callable[..., T], *arguments: Any, **options: Any) -> T:
     """A view's frozen answer from the store in force, remembered until the store changes."""
     found: T = _answer(
-        view, f"{view.__module__}.{view.__qualname__}", source.generation(), arguments, tuple(sorted(options.items()))
+        view,
+        f"{view.__module__}.{view.__qualname__}",
+        source.generation() or "",
+        arguments,
+        tuple(sorted(options.items())),
     )
     return found
 
@@ -174,13 +202,18 @@ def _answer(
     return _view(source.open_source(), *arguments, **dict(options))
 
 
+def store() -> Any:
+    """The store in force, for what must not be remembered."""
+    return source.open_source()
+
+
 # Words
 
 
 def takeaway(sentence: Sentence) -> None:
     """The sentence that answers the page's question, its surprising half in bold."""
     bold, rest = tables.escaped(sentence.bold), tables.escaped(sentence.rest)
-    tables.show(Markup(f'<p class="bs-takeaway"><strong>{bold}</strong> {rest}</p>'))
+    tables.show(Markup(f'<p class="takeaway"><strong>{bold}</strong> {rest}</p>'))
 
 
 def caption(words: str, *, measures: Sequence[MeasureLabel] = (), more: Sequence[tuple[str, str]] = ()) -> None:
@@ -191,20 +224,20 @@ def caption(words: str, *, measures: Sequence[MeasureLabel] = (), more: Sequence
         measures: what the question mark defines.
         more: further terms with their definitions.
     """
-    line, mark = st.columns([0.95, 0.05], vertical_alignment="center")
-    with line:
-        grey(words)
     definitions = [*((measure.label, _definition(measure)) for measure in measures), *more]
-    if definitions:
-        with mark, st.popover("?", type="tertiary", help="What the numbers mean"):
-            tables.show(
-                Markup(
-                    "".join(
-                        f"<p><strong>{tables.escaped(term)}</strong><br>{tables.escaped(words)}</p><br>"
-                        for term, words in definitions
-                    )
-                )
-            )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        grey(words, width="content")
+        if definitions:
+            with st.popover("?", type="tertiary", help="What the numbers mean"):
+                tables.show(_glossary(definitions))
+
+
+def _glossary(terms: Sequence[tuple[str, str]]) -> Markup:
+    return Markup(
+        "<dl>"
+        + "".join(f"<dt>{tables.escaped(term)}</dt><dd>{tables.escaped(text)}</dd>" for term, text in terms)
+        + "</dl>"
+    )
 
 
 def _definition(measure: MeasureLabel) -> str:
@@ -214,9 +247,9 @@ def _definition(measure: MeasureLabel) -> str:
     return f"{measure.definition} {mean} Source: {measure.source}."
 
 
-def grey(words: str) -> None:
+def grey(words: str, *, width: Width = "stretch") -> None:
     """One line in the secondary colour."""
-    tables.show(Markup(f'<p class="bs-grey">{tables.escaped(words)}</p>'))
+    tables.show(Markup(f'<p class="caption">{tables.escaped(words)}</p>'), width=width)
 
 
 def trouble(error: BabelscopeError) -> None:
@@ -229,11 +262,8 @@ def trouble(error: BabelscopeError) -> None:
 def nothing(words: str, *, next_step: str) -> None:
     """What a page says where there is nothing to show, and what to do about it."""
     with st.container(border=True):
-        tables.show(
-            Markup(
-                f'<p class="bs-takeaway"><strong>{tables.escaped(words)}</strong></p><p class="bs-grey">{tables.escaped(next_step)}</p>'
-            )
-        )
+        tables.show(Markup(f'<p class="takeaway"><strong>{tables.escaped(words)}</strong></p>'))
+        grey(next_step)
 
 
 # Ways on

@@ -49,7 +49,7 @@ def test_preference_counts_what_stands_above_the_answer(example_store):
 
 
 def test_a_shallow_run_says_so(example_store):
-    assert routes.routes(example_store, EXAMPLE, k=100).shallow == ("bad: run is only 3 deep", "good: run is only 6 deep")
+    assert routes.routes(example_store, EXAMPLE, k=100).shallow == ("bad: run is only 10 deep", "good: run is only 10 deep")
 
 
 def test_the_difference_is_paired(example_store):

