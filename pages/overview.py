@@ -3,12 +3,11 @@
 import streamlit as st
 
 from analysis.views import overview
-from pages.shared import address, leaderboard, ui, words
+from pages.shared import address, leaderboard, ui
 
 with ui.page(ui.OVERVIEW, every_task=True) as frame:
     if not frame.systems:
-        ui.nothing("No system is chosen.", next_step=words.CHOOSE_SYSTEM)
-        st.stop()
+        ui.no_systems(frame)
     view = ui.answer(overview.overview, frame.selection)
     measures = {measure.key: measure for measure in view.measures}
     lead = view.tasks[0].lead.key

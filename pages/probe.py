@@ -3,14 +3,13 @@
 import streamlit as st
 
 from analysis import probe
-from pages.shared import address, probe_parts, tables, ui, words
+from pages.shared import address, glossary, probe_parts, tables, ui
 
 with ui.page(ui.PROBE, systems=False) as frame:
     systems = ui.answer(probe.encoders, frame.benchmark.address)
-    if frame.task is None or not systems:
-        ui.nothing("No system has run on this benchmark.", next_step=words.RUN_ALL)
-        st.stop()
-    place = {"benchmark": frame.benchmark.address, "task": frame.task.name}
+    if not systems:
+        ui.no_systems(frame)
+    place = {"benchmark": frame.benchmark.address, "task": frame.tasks[0].name}
     system = probe_parts.encoder(systems)
     concepts = ui.answer(probe.concepts, **place)
     mode = address.choose(
@@ -33,7 +32,7 @@ with ui.page(ui.PROBE, systems=False) as frame:
         )
     answers = dict(zip(found.languages, found.answers, strict=True))
     ui.takeaway(probe_parts.takeaway(answers, overlap=dict(zip(found.languages, found.overlap, strict=True))))
-    ui.caption(probe_parts.timing(found.answers), more=words.PROBE)
+    ui.caption(probe_parts.timing(found.answers), more=glossary.PROBE)
     if mode == "all":
         tables.show(probe_parts.concept_table(found, dark=frame.dark))
     probe_parts.where_answers_sit(answers, dark=frame.dark)

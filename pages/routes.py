@@ -4,15 +4,14 @@ import streamlit as st
 
 from analysis.charts import routes as charts
 from analysis.views import routes
-from pages.shared import address, route_table, ui, words
+from pages.shared import address, glossary, route_table, ui
 
 RECALLS = {f"recall_at_{k}": f"R@{k}" for k in routes.CUTOFFS}
 OTHERS = {"retention": "Retention", "preference": "Who outranks"}
 
 with ui.page(ui.ROUTES) as frame:
     if not frame.systems:
-        ui.nothing("No system is chosen.", next_step=words.CHOOSE_SYSTEM)
-        st.stop()
+        ui.no_systems(frame)
     with st.sidebar:
         names = RECALLS | OTHERS
         key = address.choose(
@@ -28,7 +27,7 @@ with ui.page(ui.ROUTES) as frame:
     view = ui.answer(routes.routes, frame.selection, k=k)
     mode = {name: key == name for name in OTHERS}
     ui.takeaway(view.takeaway)
-    ui.caption(words.ROUTES_CAPTIONS.get(key, view.caption), measures=[view.measure], more=words.ROUTES)
+    ui.caption(glossary.ROUTES_CAPTIONS.get(key, view.caption), measures=[view.measure], more=glossary.ROUTES)
     for warning in view.shallow:
         ui.grey(warning)
     cell = route_table.chosen(view)

@@ -18,24 +18,24 @@ from analysis.store import read, write
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 def worked_example():
     """The worked example of the metrics: one concept in three languages, fillers between the answers."""
     documents = [Document(f"c-{tag}", tag, f"answer {tag}", family="c") for tag in ("en", "fr", "ja")]
-    documents += [Document(f"f{n}-{tag}", tag, f"filler {n} {tag}", family=f"f{n}") for n in range(4) for tag in ("en", "fr")]
+    documents += [
+        Document(f"f{n}-{tag}", tag, f"filler {n} {tag}", family=f"f{n}") for n in range(4) for tag in ("en", "fr")
+    ]
     queries = (Query("q1", "en", "question one", family="c"), Query("q2", "ja", "質問", family="c"))
     judgements = tuple(Judgement(query.id, f"c-{tag}", 1.0) for query in queries for tag in ("en", "fr", "ja"))
-    task = Task("main", "Worked example", "A question asks for its concept.", tuple(documents), queries, judgements, default=True)
+    task = Task(
+        "main",
+        "Worked example",
+        "A question asks for its concept.",
+        tuple(documents),
+        queries,
+        judgements,
+        default=True,
+    )
     return Benchmark("example", "1", "Worked example", True, "CC0", "by hand", ("Two queries.",), {}, (task,))
 
 
@@ -59,7 +59,14 @@ def put(cache, benchmark, rankings):
         for (name, paradigm), ranking in rankings.items():
             writer.add_system(name, title=name.upper(), short=name, paradigm=paradigm)
             writer.add_run(
-                task.task_id, name, ranking=ranking, keep_hits=100, fingerprint=name, provenance={}, parents=[], **count.of(ranking)
+                task.task_id,
+                name,
+                ranking=ranking,
+                keep_hits=100,
+                fingerprint=name,
+                provenance={},
+                parents=[],
+                **count.of(ranking),
             )
     return read.open_store(cache)
 

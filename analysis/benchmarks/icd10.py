@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -146,39 +146,42 @@ def read_added(path: Path) -> dict[str, str]:
     Raises:
         InputError: naming file, line and value.
     """
+    titles: dict[str, str] = {}
+    rows = _numbered_rows(path)
+    line, header = next(rows, (1, []))
+    if not {"code", "title"} <= set(header):
+        raise InputError(f"{path}, line {line}: columns {','.join(header)!r}, expected code,title")
+    for line, row in rows:
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {line}: {len(row)} columns, expected {len(header)} "
+                "(a title with commas stands in double quotes)"
+            )
+        raw, title = row[header.index("code")], row[header.index("title")].strip()
+        code = raw.strip().replace(".", "").upper()
+        if not code or not title:
+            raise InputError(f"{path}, line {line}: code {raw!r} with title {title!r}, expected both")
+        if titles.setdefault(code, title) != title:
+            raise InputError(f"{path}, line {line}: code {raw!r} has two titles, {titles[code]!r} and {title!r}")
+    return titles
+
+
+def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV, each with the physical line it begins on; empty lines are passed over."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{path}, line {line}: byte {error.object[error.start]:#04x}, expected UTF-8") from error
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
     try:
-        return _titles_of(rows, path)
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}, line {rows.line_num}: {error}, expected CSV") from error
-
-
-def _titles_of(rows: csv.DictReader[str], path: Path) -> dict[str, str]:
-    titles: dict[str, str] = {}
-    if not {"code", "title"} <= set(rows.fieldnames or ()):
-        raise InputError(f"{path}, line 1: columns {rows.fieldnames}, expected code,title")
-    for row in rows:
-        code, title = (row["code"] or "").strip().replace(".", "").upper(), (row["title"] or "").strip()
-        if None in row:
-            raise InputError(
-                f"{path}, line {rows.line_num}: more than {len(rows.fieldnames or ())} columns, "
-                "expected a title with commas in double quotes"
-            )
-        if not code or not title:
-            raise InputError(
-                f"{path}, line {rows.line_num}: code {row['code']!r} with title {row['title']!r}, expected both"
-            )
-        if titles.get(code, title) != title:
-            raise InputError(
-                f"{path}, line {rows.line_num}: code {row['code']!r} has two titles, {titles[code]!r} and {title!r}"
-            )
-        titles[code] = title
-    return titles
+        raise InputError(f"{path}, line {line}: {error}, expected CSV") from error
 
 
 def build(folder: Path, *, options: Options, progress: Progress = silent) -> Benchmark:

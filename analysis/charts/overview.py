@@ -165,7 +165,9 @@ def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel,
         margin={"l": 8, "r": 12, "t": 30, "b": 8},
         hovermode="closest",
     )
-    _head(figure, f"{measure.label}, with its 95 % interval", left=0, page=page)
+    drawn = any(line.row and _value(line.row, measure.key) is not None for line in lines)
+    words = "with its 95 % interval" if drawn else "undefined on this task"
+    _head(figure, f"{measure.label}, {words}", left=0, page=page)
     if beside:
         figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=(0.53, 1), page=page))
         _head(figure, "❙ answer in the query’s language   ● in another", left=0.53, page=page)

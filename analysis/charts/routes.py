@@ -235,7 +235,7 @@ def _small_multiples(panels: Sequence[Panel], grid: Grid) -> go.Figure:
     places, height = _places(len(panels), n_languages=len(grid.languages))
     figure = go.Figure()
     figure.update_layout(
-        coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places), height=height),
+        coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places)),
         barmode="overlay",
     )
     theme.dress(figure, dark=grid.dark, height=height)
@@ -261,7 +261,7 @@ def _places(count: int, *, n_languages: int) -> tuple[list[Place], int]:
     return places, height
 
 
-def _colour_axis(grid: Grid, *, place: Place, used: float, height: int) -> dict[str, object]:
+def _colour_axis(grid: Grid, *, place: Place, used: float) -> dict[str, object]:
     scale = grid.scale
     return {
         "colorscale": [list(stop) for stop in scale.colours],
@@ -273,8 +273,7 @@ def _colour_axis(grid: Grid, *, place: Place, used: float, height: int) -> dict[
             "ticktext": list(scale.ticks.values()),
             "thickness": 10,
             "outlinewidth": 0,
-            "lenmode": "pixels",
-            "len": (place.top - place.bottom) * height,
+            "len": place.top - place.bottom,
             "x": used + 0.012,
             "xanchor": "left",
             "xpad": 0,

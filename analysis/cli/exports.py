@@ -12,8 +12,10 @@ from typing import IO, Any
 
 from analysis.cli.read import opened, selection
 from analysis.errors import InputError
+from analysis.model import Interval
 from analysis.paths import Cache
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import overview
 from analysis.views.evidence import chosen_tasks
 
 
@@ -129,6 +131,38 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
         handle.writelines(lines)
 
 
+def _latex(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
+    """The leaderboard as a table for a paper; intervals as ranges, missing as a dash."""
+    view = overview.overview(store, selection(options)._replace(tasks=(task.name,)))
+    lines = [
+        f"\\begin{{tabular}}{{l{'r' * len(view.measures)}}}",
+        "\\toprule",
+        " & ".join(["System", *(_escaped(measure.label) for measure in view.measures)]) + " \\\\",
+        "\\midrule",
+        *(
+            " & ".join([_escaped(row.system.title), *(_cell(row.measures[measure.key]) for measure in view.measures)])
+            + " \\\\"
+            for row in view.tasks[0].rows
+        ),
+        "\\bottomrule",
+        "\\end{tabular}",
+        f"% {_escaped(view.tasks[0].caption)}",
+    ]
+    with _target(options) as handle:
+        handle.write("\n".join(lines) + "\n")
+
+
+def _cell(interval: Interval) -> str:
+    if interval.value is None:
+        return "--"
+    digits = 1 if abs(interval.value) > 1 else 2
+    return f"{interval.value:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{character}" if character in "#$%&_{}" else character for character in text)
+
+
 def _json_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as handle:
         handle.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -146,5 +180,6 @@ _WRITERS: dict[str, Callable[[Store, TaskRow, argparse.Namespace], None]] = {
     "beir": _beir,
     "csv": _csv,
     "parquet": _parquet,
+    "latex": _latex,
 }
 FORMATS = tuple(_WRITERS)

@@ -108,7 +108,7 @@ def list_stored(options: argparse.Namespace) -> None:
 
 def _list_benchmarks(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for row in store.benchmarks():
-        yield {"benchmark": benchmark_label(row).address, **plain(row._replace(built_at=row.built_at.isoformat()))}
+        yield {"benchmark": benchmark_label(row).address, **plain(row), "built_at": row.built_at.isoformat()}
 
 
 def _stored_tasks(store: Store, options: argparse.Namespace) -> Iterator[tuple[str, TaskRow]]:

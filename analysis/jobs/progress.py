@@ -101,20 +101,20 @@ class JobProgress:
         Raises:
             JobCancelledError: the user has cancelled.
         """
-        if step != self._step:
-            self._end_step()
-            self._step, self._step_began, self._first_done, self._said = step, time.monotonic(), done, time.monotonic()
-        self._done, self._total = done, total
         now = time.monotonic()
-        ended = 0 < total <= done
-        if ended or now - self._written >= INTERVAL:
+        begins, ends = step != self._step, 0 < total <= done
+        if begins:
+            self._end_step()
+            self._step, self._step_began, self._first_done, self._said = step, now, done, now
+        self._done, self._total = done, total
+        if begins or ends or now - self._written >= INTERVAL:
             self._write("running")
             self._cancelled = self._cancelled or _file(self._cache, self._name, "cancel").exists()
         if self._cancelled:
             raise JobCancelledError(
                 "cancelled: the results stored before are unchanged, and what was encoded will not be encoded again"
             )
-        if ended or now - self._said >= LINE_INTERVAL:
+        if ends or now - self._said >= LINE_INTERVAL:
             self._say()
 
     def _take_signals(self) -> None:

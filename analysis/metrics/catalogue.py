@@ -38,7 +38,7 @@ class _Kind:
     label: str
     definition: str
     source: str
-    score: Callable[[Judged, Ranks, int], Floats] | None  # None: a ratio of means, without a value per query
+    score: Callable[[Judged, Ranks, int], Floats] | None  # None: not had from judged ranks, see value()
     ceiling: Callable[[Judged, int], Floats] | None = None  # None: the measure can reach 1
     balanced: bool = False
     unit: Unit = "share"
@@ -127,6 +127,26 @@ _KINDS = {
         _CHEMCLIR,
         lambda judged, ranks, k: routes.jbc(judged, ranks, k=k),
     ),
+    "judged_at_K": _Kind(
+        "Judged@{k}",
+        "The share of the top {k} that anybody judged. Unjudged documents count as not relevant, so where it is low "
+        "the other measures are too pessimistic.",
+        "Sakai (2007), SIGIR",
+        None,
+    ),
+    "same_language_at_K": _Kind(
+        "same language @{k}",
+        "The share of the top {k} that is in the query's language.",
+        _CHEMCLIR,
+        None,
+    ),
+    "same_language_irrelevant_at_K": _Kind(
+        "same-language irrelevant @{k}",
+        "The share of the query's language among the documents of the top {k} that are not relevant; 0 where all are "
+        "relevant. Near 1 the system prefers the query's language to the answer.",
+        _CHEMCLIR,
+        None,
+    ),
     "language_transfer": _Kind(
         "LT%",
         "How much of R@10 is left when the answer is in another language than the query: 100 × R@10 cross ÷ R@10 same. "
@@ -175,11 +195,14 @@ def value(key: str, judged: Judged, *, ranks: Ranks) -> Floats:
         ``(S, Q)``; NaN outside the measure's domain, see the measure's own function.
 
     Raises:
-        InputError: no measure has this key, or it is LT%, a ratio of two means without a value per query.
+        InputError: no measure has this key; or it is LT%, a ratio of two means; or it needs the documents that nobody
+            judged too and is counted when a run is stored (:mod:`analysis.metrics.outcomes`).
     """
     kind, k = _parse(key)
     if kind.score is None:
-        raise InputError(f"measure {key!r} has no value per query; expected one of {_expected(per_query=True)}")
+        raise InputError(
+            f"measure {key!r} cannot be had from judged ranks; expected one of {_expected(per_query=True)}"
+        )
     return kind.score(judged, ranks, k)
 
 

@@ -119,13 +119,12 @@ def _generations(cache: Cache) -> list[Path]:
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path, *, advice: str = "") -> Iterator[None]:
     """Turn what DuckDB says about a missing, damaged or full file into a StoreError that names the file."""
     try:
         yield
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise StoreError(f"{path}: {reason} (python -m analysis check lists what is missing or damaged)") from error
+        raise StoreError(f"{path}: {str(error).splitlines()[0]}{advice}") from error
 
 
 @functools.lru_cache(maxsize=4)

@@ -20,6 +20,7 @@ from analysis.paths import Cache
 from analysis.store import connection as generations
 from analysis.store import write
 
+ADVICE = " (python -m analysis check lists every file that is missing or damaged)"
 PARQUET = "read_parquet($1, hive_partitioning = false)"  # else a folder called rank=3 would overrule the column
 QUERY_SCORE_RANKS = ("first_sibling_rank", "first_related_rank", "first_unrelated_rank")
 
@@ -147,7 +148,10 @@ class Store:
     @contextlib.contextmanager
     def _cursor(self, bulk: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor of its own for each call; errors name the Parquet file that is read, else the store."""
-        with generations.translated(bulk or self.path), generations.shared_connection(self.path).cursor() as cursor:
+        with (
+            generations.translated(bulk or self.path, advice=ADVICE),
+            generations.shared_connection(self.path).cursor() as cursor,
+        ):
             yield cursor
 
     def benchmarks(self) -> list[BenchmarkRow]:

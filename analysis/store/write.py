@@ -185,24 +185,26 @@ class Writer:
             self._reword(known[0][0], benchmark)
             return str(known[0][1])
         benchmark_id, version = self._next("benchmark", "benchmark_id"), self._free_version(benchmark)
-        self._run(
-            "INSERT INTO benchmark VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [benchmark_id, benchmark.name, version, benchmark.title, benchmark.parallel, benchmark.licence,
-             benchmark.source, json.dumps(list(benchmark.notes)), json.dumps(dict(benchmark.settings)), checksum,
-             generations.now()],
-        )  # fmt: skip
+        self._add(
+            "benchmark",
+            benchmark_id=benchmark_id,
+            name=benchmark.name,
+            version=version,
+            parallel=benchmark.parallel,
+            checksum=checksum,
+            **_card(benchmark),
+        )
         for task in benchmark.tasks:
             self._add_task(benchmark_id, task)
         return version
 
     def _reword(self, benchmark_id: int, benchmark: Benchmark) -> None:
         """Take over what a benchmark's card says; what it asks and judges is the same."""
+        card = _card(benchmark)
         self._run(
-            """UPDATE benchmark SET title = ?, licence = ?, source = ?, notes = ?, settings = ?, built_at = ?
-               WHERE benchmark_id = ?""",
-            [benchmark.title, benchmark.licence, benchmark.source, json.dumps(list(benchmark.notes)),
-             json.dumps(dict(benchmark.settings)), generations.now(), benchmark_id],
-        )  # fmt: skip
+            f"UPDATE benchmark SET {', '.join(f'{name} = ?' for name in card)} WHERE benchmark_id = ?",  # noqa: S608
+            [*card.values(), benchmark_id],
+        )
         for task in benchmark.tasks:
             self._run(
                 "UPDATE task SET title = ?, question = ?, is_default = ? WHERE benchmark_id = ? AND name = ?",
@@ -221,12 +223,22 @@ class Writer:
         dangling = sorted({row.document_id for row in task.judgements} - in_corpus.keys())
         judged = in_corpus | {name: len(task.documents) + position for position, name in enumerate(dangling)}
         file, checksum = self._write_documents(task)
-        self._run(
-            "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [task_id, benchmark_id, task.name, task.title, task.question, task.exclude_self, task.default,
-             task_checksum(task), file, checksum, len(task.documents), len(task.queries),
-             sum(row.grade < 0 for row in task.judgements)],
-        )  # fmt: skip
+        self._add(
+            "task",
+            task_id=task_id,
+            benchmark_id=benchmark_id,
+            name=task.name,
+            title=task.title,
+            question=task.question,
+            exclude_self=task.exclude_self,
+            is_default=task.default,
+            checksum=task_checksum(task),
+            documents_file=file,
+            documents_checksum=checksum,
+            n_documents=len(task.documents),
+            n_queries=len(task.queries),
+            n_negative_grades=sum(row.grade < 0 for row in task.judgements),
+        )
         self._insert("document", _document_table(task_id, task, dangling))
         self._insert("query", _query_table(task_id, task))
         self._insert("excluded", _excluded_table(task_id, task, document_of=in_corpus))
@@ -242,7 +254,7 @@ class Writer:
     def add_system(self, name: str, *, title: str, short: str, paradigm: str) -> None:
         """Store or update how a system is called."""
         self._run(
-            """INSERT INTO system VALUES (?, ?, ?, ?) ON CONFLICT (name)
+            """INSERT INTO system (name, title, short, paradigm) VALUES (?, ?, ?, ?) ON CONFLICT (name)
                DO UPDATE SET title = excluded.title, short = excluded.short, paradigm = excluded.paradigm""",
             [name, title, short, paradigm],
         )
@@ -255,11 +267,7 @@ class Writer:
         if complete:
             return
         self.remove_run(task_id, system)
-        self._run(
-            """INSERT INTO run (run_id, task_id, system, status, reason, fingerprint, provenance, parents, created_at)
-               VALUES (?, ?, ?, 'refused', ?, ?, '{}', '[]', ?)""",
-            [self._next("run", "run_id"), task_id, system, reason, fingerprint, generations.now()],
-        )
+        self._add_run_row(task_id, system, status="refused", reason=reason, fingerprint=fingerprint)
 
     def add_run(
         self,
@@ -290,19 +298,48 @@ class Writer:
             concentration: columns k, distinct_documents, largest_document_share.
         """
         self.remove_run(task_id, system)
-        run_id = self._next("run", "run_id")
         kept = ranking.top(keep_hits)
         table = pa.table({"query": kept.query, "rank": kept.rank(), "document": kept.document, "score": kept.score})
         file, checksum = self._write_parquet(table, self._cache.hits, order="query, rank")
-        self._run(
-            "INSERT INTO run VALUES (?, ?, ?, 'complete', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [run_id, task_id, system, ranking.depth, kept.depth, file, checksum, len(kept.query), fingerprint,
-             json.dumps(dict(provenance)), json.dumps(list(parents)), generations.now()],
-        )  # fmt: skip
+        run_id = self._add_run_row(
+            task_id,
+            system,
+            status="complete",
+            depth=ranking.depth,
+            hits_kept=kept.depth,
+            hits_file=file,
+            hits_checksum=checksum,
+            n_hits=len(kept.query),
+            fingerprint=fingerprint,
+            provenance=provenance,
+            parents=parents,
+        )
         self._add_relevant_ranks(run_id, task_id, ranking)
         self._insert("query_score", _with_run(run_id, query_scores))
         self._insert("language_above", _with_run(run_id, language_above))
         self._insert("run_concentration", _with_run(run_id, concentration))
+        return run_id
+
+    def _add_run_row(
+        self,
+        task_id: int,
+        system: str,
+        *,
+        provenance: Mapping[str, object] | None = None,
+        parents: Sequence[str] = (),
+        **columns: object,
+    ) -> int:
+        run_id = self._next("run", "run_id")
+        self._add(
+            "run",
+            run_id=run_id,
+            task_id=task_id,
+            system=system,
+            provenance=json.dumps(dict(provenance or {})),
+            parents=json.dumps(list(parents)),
+            created_at=generations.now(),
+            **columns,
+        )
         return run_id
 
     def _add_relevant_ranks(self, run_id: int, task_id: int, ranking: Ranking) -> None:
@@ -341,6 +378,11 @@ class Writer:
         self._run(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")  # noqa: S608 (fixed names)
         self._connection.unregister("incoming")
 
+    def _add(self, table: str, **columns: object) -> None:
+        """Insert one row by the names of its columns."""
+        places = ", ".join("?" * len(columns))
+        self._run(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", list(columns.values()))  # noqa: S608
+
     def _run(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Execute and read to the end: a half-read result would block the connection."""
         with generations.translated(self._cache.root):
@@ -348,6 +390,18 @@ class Writer:
 
     def _next(self, table: str, key: str) -> int:
         return int(self._run(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}")[0][0])  # noqa: S608 (fixed names)
+
+
+def _card(benchmark: Benchmark) -> dict[str, object]:
+    """The columns that say what a benchmark is, not what it asks."""
+    return {
+        "title": benchmark.title,
+        "licence": benchmark.licence,
+        "source": benchmark.source,
+        "notes": json.dumps(list(benchmark.notes)),
+        "settings": json.dumps(dict(benchmark.settings)),
+        "built_at": generations.now(),
+    }
 
 
 def _with_run(run_id: int, columns: Mapping[str, Any]) -> pa.Table:

@@ -90,7 +90,8 @@ def catalogue(path: Path | None = None) -> dict[str, Entry]:
         InputError: the file is not TOML, or a table breaks a rule; names file, table, key and value.
     """
     file = path or CATALOGUE
-    return dict(_load(file, file.stat().st_mtime_ns))
+    state = file.stat()
+    return dict(_load(file, (state.st_mtime_ns, state.st_size)))
 
 
 def entry(name: str, path: Path | None = None) -> Entry:
@@ -222,8 +223,8 @@ class _Table:
 
 
 @lru_cache(maxsize=8)
-def _load(path: Path, modified: int) -> Mapping[str, Entry]:
-    """Read and check the file; ``modified`` makes an edited file a new one."""
+def _load(path: Path, state: tuple[int, int]) -> Mapping[str, Entry]:
+    """Read and check the file; its time and size, ``state``, make an edited file a new one."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -124,8 +124,11 @@ def maxsim(query: NDArray[np.float16], documents: TokenVectors) -> NDArray[np.fl
     Returns:
         ``(n,)`` scores, at most t; -inf for a document without tokens, and for every document if the query has none.
     """
-    one = TokenVectors(np.array([0, len(query)], dtype=np.int64), query)
-    scores: NDArray[np.float32] = _scores(_blocks(documents), one, count=len(documents))[0]
+    scores = np.full(len(documents), -np.inf, dtype=np.float32)
+    filled = np.flatnonzero(documents.lengths > 0)
+    if len(filled) and len(query):
+        similar = documents.tokens.astype(np.float32) @ query.astype(np.float32).T
+        scores[filled] = np.maximum.reduceat(similar, documents.offsets[:-1][filled], axis=0).sum(axis=1)
     return scores
 
 

@@ -141,6 +141,7 @@ class Workbench:
                 if key not in self._encoders:
                     self.progress(f"load {system.short_title}", 0, 1)
                     self._encoders[key] = encoders.load(system, self.options)
+                    self.progress(f"load {system.short_title}", 1, 1)
         return self._encoders[key]
 
     def prepare(self, needs: Sequence[Need]) -> None:

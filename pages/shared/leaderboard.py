@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.charts import overview as charts
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.selection import BenchmarkLabel, MeasureLabel
-from pages.shared import tables, ui, words
+from pages.shared import glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
 
@@ -19,11 +19,11 @@ def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark:
     if heading:
         st.header(task.task.title, anchor=False)
     ui.takeaway(task.takeaway)
-    ui.caption(task.caption, measures=view.measures, more=words.OVERVIEW)
+    ui.caption(task.caption, measures=view.measures, more=glossary.OVERVIEW)
     if not task.rows:
         ui.nothing(
             "No system has run on this task.",
-            next_step=words.RUN_ALL,
+            next_step=glossary.RUN_ALL,
         )
         return
     if task.coverage_note:
@@ -34,7 +34,7 @@ def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark:
         alt=f"{task.takeaway.bold} {task.takeaway.rest}",
     )
     tables.show(_leaderboard(task, view.measures, dark=dark))
-    ui.download("CSV", *_numbers(task, view.measures), file=f"leaderboard-{task.task.name}.csv")
+    ui.download("CSV", *numbers(task, view.measures), file=f"leaderboard-{task.task.name}.csv")
     _health(task, dark=dark)
 
 
@@ -60,11 +60,12 @@ def _name(row: OverviewRow, *, dark: bool) -> Markup:
     below = ""
     if row.composed_of:
         below = f'<br><span class="soft">from {html.escape(" and ".join(row.composed_of))}</span>'
-    flag = f'<br><span class="flag">{words.DEGENERATE}</span>' if row.degenerate else ""
+    flag = f'<br><span class="flag">{glossary.DEGENERATE}</span>' if row.degenerate else ""
     return Markup(tables.chip(row.system, dark=dark) + below + flag)
 
 
-def _numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list[str], list[list[object]]]:
+def numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list[str], list[list[object]]]:
+    """The leaderboard for a CSV file: header and rows, unrounded."""
     header = [
         "task",
         "system",
@@ -107,7 +108,7 @@ def _numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list
 
 def _health(task: TaskOverview, *, dark: bool) -> None:
     st.subheader("How sound are these numbers?", anchor=False)
-    ui.caption(_health_words(task), more=words.HEALTH)
+    ui.caption(_health_words(task), more=glossary.HEALTH)
     columns = {
         "System": "text",
         "Missing queries": "number",

@@ -113,12 +113,12 @@ def concept_table(found: ConceptProbe, *, dark: bool) -> Markup:
     """One row a language version: its text, its first hit, where the right answers stand, how far its list agrees."""
     targets = list(dict.fromkeys(answer.language for one in found.answers for answer in one.answers))
     columns = {"Asked as": "passage", "First hit": "passage"} | {f"→ {tag}": "number" for tag in targets}
-    columns[f"agreement with {found.languages[0]}"] = "number"
+    columns["agreement"] = "number"
     rows = [
         _concept_row(language, answer, overlap=overlap, targets=targets, dark=dark)
         for language, answer, overlap in zip(found.languages, found.answers, found.overlap, strict=True)
     ]
-    return tables.table(columns, rows, caption="One concept asked in every language")
+    return tables.table(columns, rows, caption="One concept asked in every language", style="inked")
 
 
 def _concept_row(

@@ -103,13 +103,16 @@ def _details(row: OverviewRow, measure: MeasureLabel) -> str:
     return "; ".join([*parts, f"n = {found.n:,}"])
 
 
-def table(columns: Mapping[str, str], rows: Iterable[Sequence[Cell] | str], *, caption: str = "") -> Markup:
+def table(
+    columns: Mapping[str, str], rows: Iterable[Sequence[Cell] | str], *, caption: str = "", style: str = ""
+) -> Markup:
     """An HTML table.
 
     Args:
         columns: heading -> "text", "passage" (a column that keeps room for sentences) or "number" (aligned right).
         rows: one cell a column, plain text is escaped; a bare string is the name of a group of the rows below it.
         caption: for screen readers.
+        style: a class of the style sheet.
     """
     kinds = list(columns.values())
     head = "".join(
@@ -118,7 +121,7 @@ def table(columns: Mapping[str, str], rows: Iterable[Sequence[Cell] | str], *, c
     body = "".join(_row(row, kinds) for row in rows)
     label = f' aria-label="{html.escape(caption)}"' if caption else ""
     return Markup(
-        f'<div class="scroll"><table{label}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<div class="scroll {style}"><table{label}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from analysis.errors import BabelscopeError
+from analysis.errors import BabelscopeError, InputError
 from analysis.views import overview, source
 from analysis.views.overview import Contents
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, SystemLabel, TaskLabel
-from pages.shared import address, first_start, tables
+from pages.shared import address, first_start, glossary, tables
 from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Frame:
     """What the sidebar chose."""
 
     benchmark: BenchmarkLabel
-    task: TaskLabel | None  # None: all tasks
+    tasks: tuple[TaskLabel, ...]  # one, or all where the page offers that
     systems: tuple[SystemLabel, ...]  # the chosen ones
     selection: Selection
     dark: bool
@@ -78,14 +78,17 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         _masthead(which)
     st.title(which.question, anchor=False)
     try:
-        if source.open_source() is None:
+        if first_start.running() or source.open_source() is None:
             first_start.show()
             st.stop()
         with st.sidebar:
             frame = _choices(every_task=every_task, systems=systems)
         yield frame
+        with st.sidebar:
+            first_start.offer_to_finish()
     except BabelscopeError as error:
         trouble(error)
+        st.stop()
 
 
 def is_dark() -> bool:
@@ -107,12 +110,12 @@ def _choices(*, every_task: bool, systems: bool) -> Frame:
     """The sidebar's select boxes, from benchmark to systems."""
     offered = answer(overview.contents, address.get("benchmark"))
     benchmark = _benchmark(offered)
-    task = _task(offered.tasks, every_task=every_task)
-    tasks = (task.name,) if task else ()
-    ran = answer(overview.contents, benchmark.address, tasks=tasks).systems
-    chosen = _systems(ran) if systems else ran
-    names = () if len(chosen) == len(ran) else tuple(label.name for label in chosen)
-    return Frame(benchmark, task, chosen, Selection(benchmark.address, tasks, names), is_dark())
+    tasks = _tasks(offered.tasks, every_task=every_task)
+    names = tuple(task.name for task in tasks)
+    ran = answer(overview.contents, benchmark.address, tasks=names).systems
+    chosen = _systems(ran) if systems and ran else ran
+    some = tuple(label.name for label in chosen) if len(chosen) < len(ran) else ()
+    return Frame(benchmark, tasks, chosen, Selection(benchmark.address, names, some), is_dark())
 
 
 def _benchmark(offered: Contents) -> BenchmarkLabel:
@@ -125,11 +128,7 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
         name="benchmark",
         default=chosen,
         clears=("task", "systems", "route", "system", "concept"),
-        format_func=lambda name: (
-            known[name].title
-            if known[name].address == known[name].name
-            else f"{known[name].title} ({known[name].version})"
-        ),
+        format_func=lambda name: _benchmark_name(known[name]),
     )
     return known[chosen]
 
@@ -138,20 +137,21 @@ def _benchmark_name(label: BenchmarkLabel) -> str:
     return label.title if label.address == label.name else f"{label.title} ({label.version})"
 
 
-def _task(tasks: Sequence[TaskLabel], *, every_task: bool) -> TaskLabel | None:
+def _tasks(tasks: Sequence[TaskLabel], *, every_task: bool) -> tuple[TaskLabel, ...]:
     known = {label.name: label for label in tasks}
-    options = [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known)
-    default = next((label.name for label in tasks if label.is_default), options[0])
+    asked = address.get("task")
+    if asked is not None and asked not in (*known, ALL_TASKS):
+        raise InputError(f"unknown task {asked!r}: this benchmark has {', '.join(known)}")
     name = address.choose(
         st.selectbox,
         "Task",
-        options,
+        [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known),
         name="task",
-        default=default,
+        default=next((label.name for label in tasks if label.is_default), tasks[0].name),
         clears=("route", "concept"),
         format_func=lambda name: known[name].title if name in known else "All tasks",
     )
-    return known.get(name)
+    return (known[name],) if name in known else tuple(tasks)
 
 
 def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
@@ -257,6 +257,18 @@ def trouble(error: BabelscopeError) -> None:
     words = str(error)
     st.error(words[:1].upper() + words[1:])
     go_to(OVERVIEW, "Open the Overview afresh")
+
+
+def no_systems(frame: Frame) -> NoReturn:
+    """What a page says that has no system to show, and what to do about it; stops the page."""
+    if address.many("systems") == ():
+        nothing("No system is chosen.", next_step=glossary.CHOOSE_SYSTEM)
+    else:
+        tasks = "".join(f" --task {task.name}" for task in frame.tasks)
+        command = f"python -m analysis run --benchmark {frame.benchmark.address}{tasks} --systems all"
+        nothing("No system has run on this task yet.", next_step=f"In a terminal: {command}")
+        first_start.offer_to_finish()
+    st.stop()
 
 
 def nothing(words: str, *, next_step: str) -> None:

@@ -30,7 +30,15 @@ def runs_of(folder, task="category"):
 @pytest.mark.slow
 def test_every_available_system_ran_with_its_provenance(real_store):
     runs = runs_of(real_store)
-    expected = {"bm25", "bm25-cjk", "all-minilm-l6-v2", "use-multilingual-v3", "rrf-bm25-use", "maxsim-all-minilm", "use-maxsim"}
+    expected = {
+        "bm25",
+        "bm25-cjk",
+        "all-minilm-l6-v2",
+        "use-multilingual-v3",
+        "rrf-bm25-use",
+        "maxsim-all-minilm",
+        "use-maxsim",
+    }
     assert expected <= set(runs)
     provenance = runs["all-minilm-l6-v2"].provenance
     assert provenance["libraries"]["torch"].startswith("2.13.0")
@@ -54,7 +62,9 @@ def test_the_collapse_is_there(real_store):
 
 @pytest.mark.slow
 def test_a_second_start_keeps_what_is_stored(own_store):
-    report = run(Cache(own_store), request=RunRequest("icd10", systems=("bm25", "use-multilingual-v3")), progress=silent)
+    report = run(
+        Cache(own_store), request=RunRequest("icd10", systems=("bm25", "use-multilingual-v3")), progress=silent
+    )
     assert report.stored == ()
     assert len(report.kept) == 6
 
@@ -64,7 +74,11 @@ def test_force_runs_again_with_the_same_ranks_and_encodes_nothing(own_store):
     before = runs_of(own_store)["use-multilingual-v3"]
     store = read.open_store(Cache(own_store))
     ranks = store.ranks([before.run_id])
-    run(Cache(own_store), request=RunRequest("icd10", ("category",), ("use-multilingual-v3",), force=True), progress=silent)
+    run(
+        Cache(own_store),
+        request=RunRequest("icd10", ("category",), ("use-multilingual-v3",), force=True),
+        progress=silent,
+    )
     after = runs_of(own_store)["use-multilingual-v3"]
     assert after.run_id != before.run_id
     assert after.provenance["encoded_texts"] == 0  # every vector came from the cache
@@ -82,6 +96,25 @@ def start(folder, *arguments):
     )
 
 
+def routes_csv(folder):
+    command = [sys.executable, "-m", "analysis", "routes", "--benchmark", "icd10", "--format", "csv"]
+    done = subprocess.run([*command, "--cache", str(folder)], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def wait_for(condition, process, *, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def step_of(folder):
+    files = sorted((folder / "jobs").glob("run-*.json"))
+    return json.loads(files[-1].read_text())["step"] if files else ""
+
+
 def chunks(folder):
     return sorted(path.relative_to(folder) for path in (folder / "embeddings").rglob("*.npz"))
 
@@ -93,19 +126,12 @@ def stored_texts(folder):
 @pytest.mark.slow
 def test_killed_in_the_middle_it_leaves_the_store_and_goes_on_without_encoding_again(own_store):
     current = (own_store / "CURRENT").read_text()
-    scores = subprocess.run(
-        [sys.executable, "-m", "analysis", "routes", "--benchmark", "icd10", "--format", "csv", "--cache", str(own_store)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    scores = routes_csv(own_store)
     for path in chunks(own_store):
         (own_store / path).unlink()
     command = ("run", "--benchmark", "icd10", "--systems", "all-minilm-l6-v2,use-multilingual-v3", "--force")
     process = start(own_store, *command)
-    deadline = time.monotonic() + 120
-    while not chunks(own_store):  # the first vectors are on the disk
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(lambda: chunks(own_store), process)  # the first vectors are on the disk
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
@@ -113,10 +139,7 @@ def test_killed_in_the_middle_it_leaves_the_store_and_goes_on_without_encoding_a
     encoded = stored_texts(own_store)
     assert encoded > 0
     assert (own_store / "CURRENT").read_text() == current
-    again = subprocess.run(
-        [sys.executable, "-m", "analysis", "routes", "--benchmark", "icd10", "--format", "csv", "--cache", str(own_store)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    again = routes_csv(own_store)
     assert again == scores
 
     process = start(own_store, *command)
@@ -129,7 +152,12 @@ def test_killed_in_the_middle_it_leaves_the_store_and_goes_on_without_encoding_a
     for hashes in spaces.values():
         every = np.concatenate(hashes)
         assert len(np.unique(every, axis=0)) == len(every)  # no text was encoded twice
-    assert subprocess.run([sys.executable, "-m", "analysis", "check", "--cache", str(own_store)], cwd=ROOT, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-m", "analysis", "check", "--cache", str(own_store)], cwd=ROOT, check=False
+        ).returncode
+        == 0
+    )
 
 
 @pytest.mark.slow
@@ -154,10 +182,7 @@ def test_interrupted_at_the_keyboard_it_says_so(own_store):
     for path in chunks(own_store):
         (own_store / path).unlink()
     process = start(own_store, "run", "--benchmark", "icd10", "--systems", "all-minilm-l6-v2", "--force")
-    deadline = time.monotonic() + 60
-    while not list((own_store / "jobs").glob("run-*.json")):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: step_of(own_store), process)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, narration = process.communicate(timeout=120)
@@ -171,7 +196,11 @@ def test_interrupted_at_the_keyboard_it_says_so(own_store):
 def test_a_refusal_is_an_error_by_name_and_a_note_with_all(own_store, monkeypatch):
     monkeypatch.setattr(late_interaction, "LIMIT", 10)
     with pytest.raises(SystemRefusedError, match="limit 10"):
-        run(Cache(own_store), request=RunRequest("icd10", ("category",), ("maxsim-all-minilm",), depth=50), progress=silent)
+        run(
+            Cache(own_store),
+            request=RunRequest("icd10", ("category",), ("maxsim-all-minilm",), depth=50),
+            progress=silent,
+        )
     report = run(Cache(own_store), request=RunRequest("icd10", ("category",), depth=50), progress=silent)
     assert [item for item, _ in report.refused] == ["category: maxsim-all-minilm"]
     kept = runs_of(own_store)["maxsim-all-minilm"]

@@ -27,7 +27,14 @@ JUDGEMENTS = (
     Judgement("q-en", "a-en", 2.0),
 )
 TASK = Task(
-    "main", "By hand", "A complaint asks for its disease.", DOCUMENTS, QUERIES, JUDGEMENTS, exclude_self=True, default=True
+    "main",
+    "By hand",
+    "A complaint asks for its disease.",
+    DOCUMENTS,
+    QUERIES,
+    JUDGEMENTS,
+    exclude_self=True,
+    default=True,
 )
 # q-en: b-en, a-en, b-fr | q-fr: a-fr, b-en
 RANKING = Ranking(

@@ -49,7 +49,10 @@ def test_preference_counts_what_stands_above_the_answer(example_store):
 
 
 def test_a_shallow_run_says_so(example_store):
-    assert routes.routes(example_store, EXAMPLE, k=100).shallow == ("bad: run is only 10 deep", "good: run is only 10 deep")
+    assert routes.routes(example_store, EXAMPLE, k=100).shallow == (
+        "bad: run is only 10 deep",
+        "good: run is only 10 deep",
+    )
 
 
 def test_the_difference_is_paired(example_store):
@@ -71,6 +74,12 @@ def test_bad_requests_are_refused(example_store):
     with pytest.raises(InputError, match="en, fr, ja"):
         routes.route_queries(example_store, EXAMPLE, system="bad", query_language="xx", document_language="en")
     with pytest.raises(InputError, match="no run"):
-        routes.route_queries(example_store, EXAMPLE._replace(systems=("good",)), system="bad", query_language="en", document_language="en")
+        routes.route_queries(
+            example_store,
+            EXAMPLE._replace(systems=("good",)),
+            system="bad",
+            query_language="en",
+            document_language="en",
+        )
     with pytest.raises(InputError, match="1 or more"):
         routes.routes(example_store, EXAMPLE, k=0)

@@ -62,8 +62,8 @@ PROBE = (
     ),
     (
         "Agreement",
-        "How alike two ranked lists are (rank-biased overlap, p = 0.9, over concepts): 1.00 is the same list, 0.00 has "
-        "nothing in common. Source: Webber et al. (2010), ACM TOIS 28(4).",
+        "How alike a list is to that of the first language (rank-biased overlap, p = 0.9, over concepts): 1.00 is the "
+        "same, 0.00 has nothing in common. Source: Webber et al. (2010), ACM TOIS 28(4).",
     ),
     ("Score", "The system’s own number. It orders the documents of one list and compares nothing else."),
 )

@@ -1,0 +1,99 @@
+"""A running app and a Chromium for the browser tests and the README's picture."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextlib.contextmanager
+def chromium():
+    """A headless Chromium: the system's where there is one, else Playwright's own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def app(cache, log):
+    """The app on its own port over a cache folder; yields its address and ends only what it started."""
+    port = free_port()
+    with Path(log).open("wb") as output:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "streamlit",
+                "run",
+                "app.py",
+                f"--server.port={port}",
+                "--server.headless=true",
+                "--server.address=127.0.0.1",
+            ],
+            cwd=ROOT,
+            env=os.environ | {"BABELSCOPE_CACHE": str(cache), "HF_HUB_OFFLINE": "1"},
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        try:
+            yield wait_until_up(f"http://127.0.0.1:{port}", process, log)
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(10)
+
+
+def wait_until_up(url, process, log, *, seconds=90):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as reply:
+            if reply.status == 200:
+                return url
+        time.sleep(0.2)
+    raise RuntimeError(f"the app did not come up:\n{Path(log).read_text(errors='replace')[-2000:]}")
+
+
+def settle(page, *, milliseconds=60_000):
+    """Wait until the page's script run has ended and nothing is shown as running."""
+    page.wait_for_selector('[data-testid="stAppViewContainer"]', timeout=milliseconds)
+    page.wait_for_timeout(300)
+    page.wait_for_function(
+        """() => !document.querySelector('[data-testid="stStatusWidget"]')
+              && !document.querySelector('[data-stale="true"]')""",
+        timeout=milliseconds,
+    )
+    page.wait_for_timeout(200)

@@ -1,0 +1,80 @@
+import pytest
+from visits import job, words
+
+PAGES = ("overview", "routes", "probe")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_empty_cache_says_what_will_be_done_and_starts_it_once(empty, first_start, name):
+    page = empty.page(name)
+    assert not page.exception
+    assert first_start.asked == ["start"]
+    assert "small ICD-10 benchmark (200 codes, six languages)" in words(page)
+    page.run()
+    assert first_start.asked == ["start"]
+
+
+def test_the_app_itself_leads_there(empty, first_start):
+    app = empty.app()
+    assert not app.exception
+    assert "Which system" in app.title[0].value
+    assert first_start.asked == ["start"]
+
+
+def test_a_running_job_shows_step_count_speed_and_times(empty, first_start):
+    first_start.said = job("running", "encode all-MiniLM", done=250, total=1000)
+    page = empty.page("overview")
+    said = words(page)
+    assert "Now: encode all-MiniLM" in said
+    assert "250 of 1,000 · 50 texts/s · 1 min 15 s so far · about 12 s left in this step" in said
+    assert "read titles" in said
+    assert page.get("progress")[0].proto.value == 25
+    assert first_start.asked == []
+
+
+def test_the_button_cancels(empty, first_start):
+    first_start.said = job("running", "encode all-MiniLM", done=1, total=10)
+    empty.page("overview").button[0].click().run()
+    assert first_start.asked == ["cancel"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "said"),
+    [
+        ("failed", "no network: the package index did not answer", "no network: the package index did not answer"),
+        ("cancelled", "cancelled", "was cancelled"),
+        ("stopped", "the process ended", "was interrupted"),
+    ],
+)
+def test_a_job_that_ended_badly_says_so_and_waits_for_the_button(empty, first_start, status, message, said):
+    first_start.said = job(status, "read titles", message=message)
+    page = empty.page("overview")
+    assert first_start.asked == []
+    assert said in words(page)
+    assert page.button[0].label == "Try again"
+    page.button[0].click().run()
+    assert first_start.asked == ["start"]
+    assert "is being built" in words(page)
+
+
+def test_a_job_that_dies_at_once_is_not_started_for_ever(empty, first_start):
+    first_start.start_first = None
+    page = empty.page("overview")
+    first_start.said = None  # it left no word
+    page.run()
+    assert first_start.asked == ["start"]
+    assert "did not start" in words(page)
+
+
+def test_while_it_runs_a_half_built_store_is_not_shown(full, first_start):
+    first_start.said = job("running", "search BM25", done=0, total=1)
+    page = full.page("routes")
+    assert "Now: search BM25" in words(page)
+    assert not page.get("plotly_chart")
+
+
+def test_a_build_cut_short_can_be_finished_beside_what_it_left(full, first_start):
+    first_start.said = job("cancelled", "search BM25", message="cancelled")
+    page = full.page("overview")
+    assert page.get("plotly_chart")
+    assert [button.label for button in page.sidebar.button] == ["Finish the first build"]

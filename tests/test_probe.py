@@ -1,0 +1,100 @@
+"""The live probe must reproduce the stored runs."""
+
+import numpy as np
+import pytest
+
+from analysis import probe
+from analysis.errors import InputError
+from analysis.model import NEVER
+from analysis.paths import Cache
+from analysis.store import read
+
+SYSTEMS = (
+    "bm25",
+    "bm25-cjk",
+    "all-minilm-l6-v2",
+    "use-multilingual-v3",
+    "rrf-bm25-use",
+    "maxsim-all-minilm",
+    "use-maxsim",
+)
+
+
+@pytest.fixture(scope="module")
+def store(real_store):
+    return read.open_store(Cache(real_store))
+
+
+def ranks_stored(store, task, system, query_id):
+    row = next(row for row in store.tasks(store.benchmark("icd10").benchmark_id) if row.name == task)
+    run = next(run for run in store.runs([row.task_id]) if run.system == system)
+    query = list(store.queries(row.task_id).id).index(query_id)
+    judged, ids = store.judgements(row.task_id), store.documents(row.task_id).id
+    here = judged.query == query
+    ranks = store.ranks([run.run_id])[0][here]
+    return {
+        ids[document]: None if rank == NEVER else int(rank)
+        for document, rank in zip(judged.document[here], ranks, strict=True)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(("task", "language"), [("category", "en"), ("category", "ja"), ("parallel-titles", "fr")])
+def test_it_reproduces_the_stored_ranks(store, system, task, language):
+    concept = next(
+        concept
+        for concept in probe.concepts(store, benchmark="icd10", task=task)
+        if concept.family.startswith("I21") and len(concept.family) == 4
+    )
+    text = concept.texts[concept.languages.index(language)]
+    answer = probe.ask(
+        store, text, system=system, benchmark="icd10", task=task, language=language, family=concept.family
+    )
+    assert {known.document_id: known.rank for known in answer.answers} == ranks_stored(
+        store, task, system, f"{concept.family}-{language}"
+    )
+    assert answer.tokens
+    assert [hit.rank for hit in answer.hits] == list(range(1, len(answer.hits) + 1))
+    assert all(np.diff([hit.score for hit in answer.hits]) <= 0)
+    assert {hit.document_id for hit in answer.hits if hit.relevant} == {
+        known.document_id for known in answer.answers if known.rank and known.rank <= 10
+    }
+
+
+@pytest.mark.slow
+def test_heart_attack_in_six_languages(store):
+    texts = {tag: text for tag, text in probe.HEART_ATTACK.items() if tag != "ru"}
+    found = probe.ask_in_all_languages(store, texts, system="use-multilingual-v3", benchmark="icd10")
+    assert found.languages == tuple(texts)
+    assert found.overlap[0] == pytest.approx(1)
+    assert all(answer.hits[0].document_id.startswith("I21") for answer in found.answers)
+    collapse = probe.ask_in_all_languages(store, texts, system="all-minilm-l6-v2", benchmark="icd10")
+    assert collapse.answers[0].hits[0].document_id.startswith("I21")
+    ja = collapse.languages.index("ja")
+    assert collapse.overlap[ja] < found.overlap[ja]
+
+
+@pytest.mark.slow
+def test_free_text_has_no_known_answers(store):
+    answer = probe.ask(store, "heart attack", system="bm25", benchmark="icd10")
+    assert answer.answers == ()
+    assert all(hit.relevant is None for hit in answer.hits)
+    assert answer.encode_ms == 0
+
+
+@pytest.mark.slow
+def test_bad_questions_are_refused(store):
+    with pytest.raises(InputError, match="empty"):
+        probe.ask(store, "  ", system="bm25", benchmark="icd10")
+    with pytest.raises(InputError, match="known:"):
+        probe.ask(store, "x", system="nope", benchmark="icd10")
+    with pytest.raises(InputError, match="category"):
+        probe.ask(store, "x", system="bm25", benchmark="icd10", task="nope")
+    with pytest.raises(InputError, match="at least one"):
+        probe.ask_in_all_languages(store, {"en": " "}, system="bm25", benchmark="icd10")
+
+
+@pytest.mark.slow
+def test_encoders_are_those_that_ran(store):
+    assert {label.name for label in probe.encoders(store, "icd10")} >= set(SYSTEMS)
