@@ -22,7 +22,7 @@ with ui.page(ui.OVERVIEW, every_task=True) as frame:
         )
     for task in view.tasks:
         leaderboard.show(task, view, measure=measures[chosen], dark=frame.dark, heading=len(view.tasks) > 1)
-    ui.go_to(ui.ROUTES, "Next: which language pairs fail?", **address.everything())
+    ui.go_to(ui.ROUTES, "Next: which language pairs fail? →", **address.everything())
     leaderboard.card(view.benchmark)
     documents = sum(task.task.n_documents for task in view.tasks)
     queries = sum(task.task.n_queries for task in view.tasks)

@@ -151,8 +151,10 @@ def _hover(estimate: Estimate) -> str:
 
 def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel, beside: bool, dark: bool) -> None:
     page = theme.paper(dark)
+    rows = [line.row for line in lines if line.row]
+    drawn = any(_value(row, measure.key) is not None for row in rows)
     whole = 100.0 if measure.unit == "percent" else 1.0
-    top = max([whole, *(_reach(line.row, measure.key) for line in lines if line.row)])
+    top = max([whole, *(_reach(row, measure.key) for row in rows)])
     figure.update_layout(
         xaxis=_axis(measure.label, reach=top, step=whole / 5, domain=(0, 0.47 if beside else 0.75), page=page),
         yaxis={
@@ -165,12 +167,14 @@ def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel,
         margin={"l": 8, "r": 12, "t": 30, "b": 8},
         hovermode="closest",
     )
-    drawn = any(line.row and _value(line.row, measure.key) is not None for line in lines)
-    words = "with its 95 % interval" if drawn else "undefined on this task"
-    _head(figure, f"{measure.label}, {words}", left=0, page=page)
+    if drawn:
+        _head(figure, f"{measure.label}, with its 95 % interval", left=0, page=page)
     if beside:
-        figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=(0.53, 1), page=page))
-        _head(figure, "❙ answer in the query’s language   ● in another", left=0.53, page=page)
+        domain = (0.53, 1.0) if drawn else (0, 0.75)
+        figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=domain, page=page))
+        same = "❙ same language   " if any(_value(row, SAME) is not None for row in rows) else ""
+        undefined = "" if drawn else f" · {measure.label} is undefined on this task"
+        _head(figure, f"R@10: {same}● other language{undefined}", left=domain[0], page=page)
 
 
 def _axis(

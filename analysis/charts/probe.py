@@ -13,6 +13,12 @@ from analysis.charts import theme
 LINE = 46
 """Pixels a row."""
 
+MARGIN = 0.12
+"""Room on the axis before rank 1 and after the last mark, in powers of ten."""
+
+BEYOND = 0.3
+"""How far after the last rank the mark of what was not found stands."""
+
 NEAR = 0.11
 """Marks closer than this on the log axis are stacked."""
 
@@ -39,36 +45,19 @@ def rank_strip(
         top: where the shaded part ends.
         dark: for the dark theme.
     """
-    page = theme.paper(dark)
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(rows) * LINE + 84)
     end = math.log10(max(n_documents, 100))
-    beyond = end + 0.3
     for index, row in enumerate(rows):
-        _row(figure, index, [mark for mark in marks if mark.row == row], beyond=beyond, dark=dark)
-    figure.add_vrect(
-        x0=-0.12,
-        x1=math.log10(top + 0.5),
-        fillcolor=theme.see_through(page.accent, alpha=0.09),
-        line_width=0,
-        layer="below",
-        annotation={"text": f"first {top}", "font": {"size": 13, "color": page.secondary}, "yanchor": "bottom"},
-        annotation_position="top left",
-    )
-    ticks = [place for place in range(math.ceil(end)) if place < end - 0.25]
+        _row(figure, index, [mark for mark in marks if mark.row == row], beyond=end + BEYOND, dark=dark)
+    _shade(figure, top=top, dark=dark)
     figure.update_layout(
-        xaxis={
-            "range": [-0.12, beyond + 0.12],
-            "tickvals": [*ticks, end, beyond],
-            "ticktext": [*(f"{10**place:,}" for place in ticks), f"{n_documents:,}", "not found"],
-            "title": {"text": "rank of the right answer, log scale", "font": {"size": 13}, "standoff": 8},
-            "tickfont": {"size": 13},
-        },
+        xaxis=_rank_axis(n_documents, end=end),
         yaxis={
             "range": [len(rows) - 0.5, -0.5],
             "tickvals": list(range(len(rows))),
             "ticktext": [f"{row} query" for row in rows],
-            "tickfont": {"size": 14, "color": page.text},
+            "tickfont": {"size": 14, "color": theme.paper(dark).text},
         },
         margin={"l": 8, "r": 30, "t": 26, "b": 8},
         hovermode="closest",
@@ -76,11 +65,36 @@ def rank_strip(
     return figure
 
 
+def _rank_axis(n_documents: int, *, end: float) -> dict[str, object]:
+    ticks = [place for place in range(math.ceil(end)) if place < end - 0.25]
+    return {
+        "range": [-MARGIN, end + BEYOND + MARGIN],
+        "tickvals": [*ticks, end, end + BEYOND],
+        "ticktext": [*(f"{10**place:,}" for place in ticks), f"{n_documents:,}", "not found"],
+        "title": {"text": "rank of the right answer, log scale", "font": {"size": 13}, "standoff": 8},
+        "tickfont": {"size": 13},
+    }
+
+
+def _shade(figure: go.Figure, *, top: int, dark: bool) -> None:
+    """The part of the ranks that a reader looks at."""
+    page = theme.paper(dark)
+    figure.add_vrect(
+        x0=-MARGIN,
+        x1=math.log10(top + 0.5),
+        fillcolor=theme.see_through(page.accent, alpha=0.09),
+        line_width=0,
+        layer="below",
+        annotation={"text": f"first {top}", "font": {"size": 13, "color": page.secondary}, "yanchor": "bottom"},
+        annotation_position="top left",
+    )
+
+
 def _row(figure: go.Figure, index: int, marks: Sequence[RankMark], *, beyond: float, dark: bool) -> None:
     """The marks of one query language, those that would cover each other stacked."""
     page = theme.paper(dark)
     figure.add_shape(
-        type="line", x0=-0.12, x1=beyond, y0=index, y1=index, line={"width": 1, "color": page.lines}, layer="below"
+        type="line", x0=-MARGIN, x1=beyond, y0=index, y1=index, line={"width": 1, "color": page.lines}, layer="below"
     )
     placed = sorted(
         ((math.log10(mark.rank) if mark.rank else beyond, mark) for mark in marks), key=lambda item: item[0]

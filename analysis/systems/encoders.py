@@ -242,9 +242,8 @@ def _hub_folder(system: Entry, options: LoadOptions) -> Path:
             local_files_only=options.offline,
         )
     except (OSError, ValueError, HfHubHTTPError) as error:
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise SystemLoadError(
-            f"{system.name}: {system.model} cannot be had from the hub or its cache: {why}"
+            f"{system.name}: {system.model} cannot be had from the hub or its cache: {_first_line(error)}"
         ) from error
     if system.sha256 and system.weights:
         _verify(system, Path(folder) / system.weights)
@@ -287,7 +286,7 @@ class _SentenceTransformer:
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         with self._lock:
             vectors = self._model.encode(list(texts), convert_to_numpy=True, **self._arguments(role))
-        return _unit(vectors.reshape(len(texts), -1), texts, system=self.entry)
+        return _unit(vectors.reshape(len(texts), self.dimension or -1), texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         with self._lock:

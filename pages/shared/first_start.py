@@ -26,6 +26,12 @@ def running() -> bool:
     return _runs(jobs.state(jobs.FIRST_START))
 
 
+def cut_short() -> bool:
+    """Whether the first build was begun and did not come to its end."""
+    state = jobs.state(jobs.FIRST_START)
+    return state is not None and state.status in ENDINGS
+
+
 def show() -> None:
     """Start the first build where nothing speaks against it; show what it does, or why it ended."""
     state = jobs.state(jobs.FIRST_START)

@@ -64,46 +64,19 @@ def _name(row: OverviewRow, *, dark: bool) -> Markup:
     return Markup(tables.chip(row.system, dark=dark) + below + flag)
 
 
+NUMBERS = ("value", "low", "high", "level", "method", "aggregate", "other_mean", "ceiling", "n")
+
+
 def numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list[str], list[list[object]]]:
     """The leaderboard for a CSV file: header and rows, unrounded."""
-    header = [
-        "task",
-        "system",
-        "paradigm",
-        "measure",
-        "value",
-        "low",
-        "high",
-        "level",
-        "method",
-        "aggregate",
-        "other_mean",
-        "ceiling",
-        "n",
-    ]
     rows: list[list[object]] = []
     for row in task.rows:
         for measure in measures:
             found = row.measures.get(measure.key)
             if found is not None:
-                rows.append(
-                    [
-                        row.task,
-                        row.system.name,
-                        row.system.paradigm,
-                        measure.label,
-                        found.value,
-                        found.low,
-                        found.high,
-                        found.level,
-                        found.method,
-                        found.aggregate,
-                        found.other_mean,
-                        found.ceiling,
-                        found.n,
-                    ]
-                )
-    return header, rows
+                place = [row.task, row.system.name, row.system.paradigm, measure.label]
+                rows.append([*place, *(getattr(found, name) for name in NUMBERS)])
+    return ["task", "system", "paradigm", "measure", *NUMBERS], rows
 
 
 def _health(task: TaskOverview, *, dark: bool) -> None:
@@ -129,7 +102,7 @@ def _health_words(task: TaskOverview) -> str:
     first = task.rows[0]
     unjudged = f" · {first.n_unjudged:,} queries without a right answer are left out" if first.n_unjudged else ""
     missing = sum(row.n_missing for row in task.rows)
-    covered = "every system answered every query" if not missing else f"{missing:,} unanswered queries count 0"
+    covered = "every system answered every query" if not missing else f"unanswered queries count 0 ({missing:,} in all)"
     return f"{first.n_queries:,} judged queries · {covered}{unjudged}"
 
 

@@ -264,45 +264,16 @@ def tokens(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
 
 def numbers(answers: Mapping[str, ProbeAnswer]) -> tuple[list[str], list[list[object]]]:
     """Everything the tables show, for a CSV file."""
-    header = [
-        "query_language",
-        "query",
-        "kind",
-        "rank",
-        "document_language",
-        "document_id",
-        "document",
-        "score",
-        "right_answer",
-    ]
+    header = ["query_language", "query", "kind", "rank", "document_language", "document_id", "document", "score"]
     rows: list[list[object]] = []
     for language, answer in answers.items():
-        rows += [
-            [
-                language,
-                answer.query_text,
-                "hit",
-                hit.rank,
-                hit.language,
-                hit.document_id,
-                hit.text,
-                hit.score,
-                hit.relevant,
-            ]
-            for hit in answer.hits
-        ]
-        rows += [
-            [
-                language,
-                answer.query_text,
-                "known answer",
-                known.rank,
-                known.language,
-                known.document_id,
-                known.text,
-                None,
-                True,
-            ]
-            for known in answer.answers
-        ]
+        asked = [language, answer.query_text]
+        for hit in answer.hits:
+            kind = "right answer" if hit.relevant else "hit"
+            rows.append([*asked, kind, hit.rank, hit.language, hit.document_id, hit.text, hit.score])
+        listed = {hit.document_id for hit in answer.hits}
+        for known in answer.answers:
+            if known.document_id not in listed:
+                found = [known.rank, known.language, known.document_id, known.text, None]
+                rows.append([*asked, "right answer", *found])
     return header, rows

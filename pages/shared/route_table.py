@@ -73,7 +73,8 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         every = len(found.rows) <= FEW or address.get("rows") == "yes"
         rows = found.rows if every else found.rows[:FEW]
         shown = f"{len(rows):,} of {len(found.rows):,} right answers, the worst first"
-        ui.grey(f"Ranks; a query fails when no {found.document_language} answer is in the first {found.k} · {shown}")
+        near = "at rank 1" if found.k == 1 else f"in the first {found.k}"
+        ui.grey(f"Ranks; a query fails when no {found.document_language} answer is {near} · {shown}")
         columns = (
             {"Query": "passage", "Right answer": "passage"}
             | {label.short: "number" for label in found.systems}

@@ -31,8 +31,7 @@ STYLE = Path(__file__).with_name("style.css")
 
 def style(dark: bool) -> None:
     """Put the style of takeaways, captions, tables and badges on the page."""
-    colours = "".join(f"--bs-{name}: {colour};" for name, colour in vars(theme.paper(dark)).items())
-    st.html(f"<style>:root {{ {colours} }}</style>")
+    st.html(f"<style>:root {{ --bs-accent: {theme.paper(dark).accent}; }}</style>")
     st.html(STYLE)
 
 

@@ -263,11 +263,12 @@ def no_systems(frame: Frame) -> NoReturn:
     """What a page says that has no system to show, and what to do about it; stops the page."""
     if address.many("systems") == ():
         nothing("No system is chosen.", next_step=glossary.CHOOSE_SYSTEM)
+    elif first_start.cut_short():
+        first_start.show()
     else:
         tasks = "".join(f" --task {task.name}" for task in frame.tasks)
         command = f"python -m analysis run --benchmark {frame.benchmark.address}{tasks} --systems all"
         nothing("No system has run on this task yet.", next_step=f"In a terminal: {command}")
-        first_start.offer_to_finish()
     st.stop()
 
 

@@ -154,6 +154,8 @@ def test_sampling_takes_whole_categories_until_there_are_enough():
     task = tasks(built(many(), languages=("en", "fr"), all_queries=False, queries=10))
     asked = codes(task["category"])
     assert len(asked) == 12  # four categories of three: three would be nine
+    enough = tasks(built(many(), languages=("en", "fr"), all_queries=False, queries=9))["category"]
+    assert len(codes(enough)) == 9
     assert {len([code for code in asked if code[:3] == name]) for name in {code[:3] for code in asked}} == {3}
     assert codes(task["parallel-titles"]) == asked | {code[:3] for code in asked}
     assert len(task["category"].documents) == 20 * 2  # the corpus is whole

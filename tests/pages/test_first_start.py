@@ -1,6 +1,10 @@
 import pytest
 from visits import job, words
 
+from analysis import paths
+from analysis.model import Benchmark, Document, Judgement, Query, Task
+from analysis.store import write
+
 PAGES = ("overview", "routes", "probe")
 
 
@@ -78,3 +82,34 @@ def test_a_build_cut_short_can_be_finished_beside_what_it_left(full, first_start
     page = full.page("overview")
     assert page.get("plotly_chart")
     assert [button.label for button in page.sidebar.button] == ["Finish the first build"]
+
+
+@pytest.fixture
+def without_runs(empty, tmp_path):
+    """A visit to a store that holds a benchmark nobody has run."""
+    task = Task(
+        "main",
+        "Main",
+        "?",
+        (Document("d", "en", "d", "f"),),
+        (Query("q", "en", "q", "f"),),
+        (Judgement("q", "d", 1.0),),
+    )
+    benchmark = Benchmark("tiny", "1", "Tiny", False, "CC0", "by hand", (), {}, (task,))
+    with write.writer(paths.cache(tmp_path)) as writer:
+        writer.add_benchmark(benchmark)
+    return empty
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_benchmark_without_runs_says_what_to_do_next(without_runs, name):
+    page = without_runs.page(name)
+    assert not page.exception
+    assert "python -m analysis run --benchmark tiny --task main --systems all" in words(page)
+
+
+def test_a_build_cut_short_before_the_first_run_offers_to_go_on(without_runs, first_start):
+    first_start.said = job("cancelled", "search BM25", message="cancelled")
+    page = without_runs.page("overview")
+    assert "was cancelled" in words(page)
+    assert [button.label for button in page.button] == ["Try again"]

@@ -1,0 +1,191 @@
+"""The main flows, clicked through in Chromium over real results."""
+
+import json
+import re
+import shutil
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.running import app, settle
+
+CELL = """([system, source, target]) => {
+    const figure = document.querySelector('.js-plotly-plot');
+    for (const trace of figure._fullData) {
+        if (!trace.customdata) continue;
+        const at = trace.customdata.findIndex((d) => d[0] === system && d[1] === source && d[2] === target);
+        if (at < 0) continue;
+        const x = figure._fullLayout[trace.xaxis.replace('x', 'xaxis')];
+        const y = figure._fullLayout[trace.yaxis.replace('y', 'yaxis')];
+        const box = figure.getBoundingClientRect();
+        return [box.left + x._offset + x.d2p(trace.x[at]), box.top + y._offset + y.d2p(trace.y[at])];
+    }
+    return null;
+}"""
+
+
+INFARCTION = re.compile(
+    "Acute myocardial infarction|Infarto agudo del miocardio|Infarctus aigu du myocarde|Akuter Myokardinfarkt"
+    "|急性心肌梗死|急性心筋梗塞"
+)
+
+
+def click_cell(page, system, source, target):
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    page.locator(".js-plotly-plot").first.scroll_into_view_if_needed()
+    x, y = page.evaluate(CELL, [system, source, target])
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y, steps=4)
+    page.wait_for_timeout(300)
+    page.mouse.click(x, y)
+
+
+def heading(page):
+    return page.locator("h1").first
+
+
+def test_clicking_a_cell_lands_on_the_failing_queries(visit, running_app):
+    page = visit(f"{running_app}/routes?task=category&systems=all-minilm-l6-v2,use-multilingual-v3")
+    expect(heading(page)).to_have_text("Which language pairs fail?", timeout=60_000)
+    settle(page)
+    click_cell(page, "all-minilm-l6-v2", "en", "ja")
+    title = page.get_by_role("heading", name=re.compile(r"en → ja · all-MiniLM · \d+ of \d+ queries fail"))
+    expect(title).to_be_visible(timeout=30_000)
+    table = page.locator("table").last
+    expect(table).to_contain_text("Try")
+    assert table.locator("tbody tr").count() > 5
+    assert re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", table.inner_text())  # the answers in their own script
+    assert "route=en" in page.url
+    assert "system=all-minilm-l6-v2" in page.url
+
+
+def test_the_select_box_does_what_the_click_does(visit, running_app):
+    page = visit(f"{running_app}/routes?task=category&systems=all-minilm-l6-v2,use-multilingual-v3")
+    settle(page)
+    page.get_by_role("combobox", name=re.compile("Look at a route")).click()
+    page.get_by_role("option", name="English → Japanese").click()
+    expect(page.get_by_role("heading", name=re.compile("en → ja · all-MiniLM"))).to_be_visible(timeout=30_000)
+
+
+def test_heart_attack_in_six_languages(visit, running_app):
+    page = visit(f"{running_app}/probe?encoder=use-multilingual-v3")
+    expect(heading(page)).to_have_text("What happens to my query?", timeout=60_000)
+    table = page.locator("table").first
+    expect(table).to_be_visible(timeout=120_000)
+    rows = table.locator("tbody tr")
+    expect(rows).to_have_count(6)
+    for text in ("heart attack", "ataque al corazón", "crise cardiaque", "Herzinfarkt", "心脏病发作", "心臓発作"):
+        expect(table).to_contain_text(text)
+    for place in range(6):  # acute myocardial infarction, in whichever language it comes first
+        expect(rows.nth(place)).to_contain_text(INFARCTION)
+
+
+def test_a_deep_link_restores_the_view(visit, running_app):
+    address = "routes?task=parallel-titles&systems=use-multilingual-v3&measure=recall_at_25&route=fr%2Cde"
+    page = visit(f"{running_app}/{address}")
+    expect(page.get_by_role("heading", name=re.compile("fr → de · USE multilingual"))).to_be_visible(timeout=60_000)
+    expect(page.locator("body")).to_contain_text("R@25 by query language")
+    settle(page)
+    assert page.url.endswith(address)
+    page.get_by_role("link", name="Overview").click()
+    expect(heading(page)).to_contain_text("Which system", timeout=60_000)
+    assert "task=parallel-titles" in page.url
+    expect(page.locator("body")).to_contain_text("no answer", ignore_case=True)
+
+
+def test_the_page_shows_what_the_command_line_prints(visit, running_app, real_store, capsys):
+    from analysis.cli import main
+
+    arguments = [
+        "routes",
+        "--benchmark",
+        "icd10",
+        "--task",
+        "category",
+        "--system",
+        "all-minilm-l6-v2",
+        "--format",
+        "json",
+    ]
+    main([*arguments, "--cache", str(real_store)])
+    printed = {
+        (cell["query_language"], cell["document_language"]): cell["value"]
+        for cell in json.loads(capsys.readouterr().out)["cells"]
+    }
+    page = visit(f"{running_app}/routes?task=category&systems=all-minilm-l6-v2")
+    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
+    marks = page.evaluate("""() => document.querySelector('.js-plotly-plot')._fullData
+        .filter((trace) => trace.customdata)
+        .flatMap((trace) => Array.from(trace.customdata, (d, at) => [d[1], d[2], trace.hovertext[at]]))""")
+    drawn = {(source, target): float(re.search(r"\d\.\d{4}", words).group()) for source, target, words in marks}
+    assert len(drawn) == 36
+    assert drawn == pytest.approx(printed, abs=5.1e-5)  # the hover carries four decimals
+
+
+def test_two_sessions_do_not_disturb_each_other(visit, running_app):
+    first = visit(f"{running_app}/routes?task=category&systems=all-minilm-l6-v2")
+    second = visit(f"{running_app}/routes?task=parallel-titles&systems=use-multilingual-v3&measure=recall_at_1")
+    for page in (first, second):
+        settle(page)
+    click_cell(first, "all-minilm-l6-v2", "en", "ja")
+    click_cell(second, "use-multilingual-v3", "de", "fr")
+    expect(first.get_by_role("heading", name=re.compile("en → ja · all-MiniLM"))).to_be_visible(timeout=30_000)
+    expect(second.get_by_role("heading", name=re.compile("de → fr · USE multilingual"))).to_be_visible(timeout=30_000)
+    assert "task=category" in first.url
+    assert "measure=recall_at_1" in second.url
+
+
+def test_a_wrong_link_says_so_in_one_sentence(visit, running_app):
+    page = visit(f"{running_app}/routes?benchmark=nope")
+    expect(page.get_by_role("alert")).to_contain_text("nknown benchmark 'nope'", timeout=60_000)
+
+
+@pytest.fixture
+def empty_cache(tmp_path, icd10_sources):
+    """An empty cache with the source already downloaded."""
+    folder = tmp_path / "cache"
+    shutil.copytree(icd10_sources, folder / "sources")
+    return folder
+
+
+def test_first_start_ends_at_an_overview_of_real_results(chrome, empty_cache, tmp_path):
+    with app(empty_cache, tmp_path / "log") as url:
+        first = chrome.new_page()
+        first.goto(url)
+        expect(first.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+        expect(first.locator("body")).to_contain_text("ICD-10")
+        first.wait_for_url("**/overview**")
+        second = chrome.new_page()  # another browser sees the same job
+        second.goto(f"{url}/routes")
+        expect(second.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+        first.reload()  # and a refresh does not stop it
+        expect(first.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+        second.close()
+        expect(first.locator("table, .js-plotly-plot").first).to_be_visible(timeout=60_000)
+        expect(heading(first)).to_contain_text("Which system")
+        deadline = time.monotonic() + 400
+        while first.get_by_role("progressbar").count():
+            assert time.monotonic() < deadline
+            first.wait_for_timeout(500)
+        expect(first.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
+        expect(first.locator("body")).to_contain_text("leads with nDCG@10")
+        job = json.loads((empty_cache / "jobs" / "first-start.json").read_text())
+        assert job["status"] == "done"
+        assert sum(step == "store the benchmark" for step, _ in job["finished"]) == 1  # built once, not twice
+        first.close()
+
+
+def test_the_first_start_can_be_cancelled_and_taken_up_again(chrome, empty_cache, tmp_path):
+    with app(empty_cache, tmp_path / "log") as url:
+        page = chrome.new_page()
+        page.goto(url)
+        page.get_by_role("button", name="Cancel").click(timeout=60_000)
+        again = page.get_by_role("button", name=re.compile("Try again|Finish the first build"))
+        expect(again).to_be_visible(timeout=60_000)
+        assert json.loads((empty_cache / "jobs" / "first-start.json").read_text())["status"] == "cancelled"
+        again.click()
+        expect(page.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="Cancel").click(timeout=60_000)
+        expect(again).to_be_visible(timeout=60_000)
+        page.close()
