@@ -348,7 +348,17 @@ class Store:
 
     def faults(self) -> list[str]:
         """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
-        return [*self._file_faults(), *self._task_faults(), *self._run_faults()]
+        return self._unreadable() or [*self._file_faults(), *self._task_faults(), *self._run_faults()]
+
+    def _unreadable(self) -> list[str]:
+        """Tables that cannot be read to their end; every block carries a checksum that reading compares."""
+        faults = []
+        for (name,) in self._rows("SELECT table_name FROM duckdb_tables() ORDER BY table_name"):
+            try:
+                self._rows(f"SELECT bit_xor(hash(everything)) FROM {name} AS everything")  # noqa: S608 (names of ours)
+            except StoreError as error:
+                faults.append(f"table {name}: {error}")
+        return faults
 
     def _file_faults(self) -> list[str]:
         hits = self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL ORDER BY run_id")

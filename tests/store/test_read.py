@@ -343,6 +343,16 @@ def test_lost_rows_are_found(cache):
     ]
 
 
+def test_a_damaged_block_of_the_store_is_found(own):
+    read.generations.shared_connection.cache_clear()
+    content = own.path.read_bytes()
+    assert content.count(b"souffle court") == 1
+    own.path.write_bytes(content.replace(b"souffle court", b"soufflE court"))
+    assert any(fault.startswith(f"table query: {own.path}: ") for fault in own.faults())
+    with pytest.raises(StoreError, match=own.path.name):
+        own.queries(1)
+
+
 def test_orphans_are_listed_and_swept_by_the_next_writer(own):
     cache = own.cache
     left = [
