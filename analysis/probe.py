@@ -20,6 +20,21 @@ from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.live import Answer, Live, open_live
 from analysis.systems.workbench import Workbench
+from analysis.text import language_name
+
+__all__ = [
+    "HEART_ATTACK",
+    "Concept",
+    "ConceptProbe",
+    "KnownAnswer",
+    "ProbeAnswer",
+    "ProbeHit",
+    "ask",
+    "ask_in_all_languages",
+    "concepts",
+    "encoders",
+    "language_name",  # for pages, which see no module below this one
+]
 
 
 class ProbeHit(NamedTuple):
@@ -31,6 +46,7 @@ class ProbeHit(NamedTuple):
     text: str
     score: float
     relevant: bool | None  # None where no known answer was chosen
+    family: str | None  # the concept it stands for: documents of one family say the same in several languages
 
 
 class KnownAnswer(NamedTuple):
@@ -190,7 +206,6 @@ def ask_in_all_languages(
     asked = {language: text for language, text in texts.items() if text.strip()}
     if not asked:
         raise InputError("no text in any language: expected at least one")
-    seat = _seat(store, _task(store, benchmark, task), system)
     answers = [
         ask(
             store,
@@ -204,10 +219,7 @@ def ask_in_all_languages(
         )
         for language, text in asked.items()
     ]
-    family_of = dict(zip(seat.corpus.ids, seat.families, strict=True))
-    lists = [
-        tuple(dict.fromkeys(family_of[hit.document_id] for hit in answer.hits[:OVERLAP_DEPTH])) for answer in answers
-    ]
+    lists = [tuple(dict.fromkeys(hit.family for hit in answer.hits[:OVERLAP_DEPTH])) for answer in answers]
     return ConceptProbe(
         system=answers[0].system,
         languages=tuple(asked),
@@ -286,6 +298,7 @@ def _probe_answer(
             corpus.texts[place],
             float(score),
             place in known if known else None,
+            seat.families[place],
         )
         for rank, (place, score) in enumerate(zip(reply.documents[:k].tolist(), reply.scores[:k], strict=True), start=1)
     )

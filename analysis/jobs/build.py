@@ -16,7 +16,7 @@ def build_icd10(cache: Cache, *, options: icd10.Options, progress: Progress) -> 
     """
     benchmark = icd10.build(cache.sources, options=options, progress=progress)
     progress("store the benchmark", 0, 1)
-    with write.writer(cache) as writer:
+    with write.writer(cache, progress=progress) as writer:
         version = writer.add_benchmark(benchmark)
     progress("store the benchmark", 1, 1)
     return f"{benchmark.name}@{version}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
@@ -75,14 +75,47 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
     if request.depth < 1 or request.keep_hits < 1:
         raise InputError(f"depth {request.depth}, keep-hits {request.keep_hits}: expected 1 or more")
     entries = _entries(request.systems)
-    with write.writer(cache) as writer:
-        store = read.open_store(cache)
-        if store is None:
-            raise StoreError("the store is empty: build a benchmark first (python -m analysis build icd10)")
+    plan = _plan(_opened(cache), request, entries)
+    if not any(wanted for _, wanted in plan):
+        return RunReport((), _kept(plan, entries), ())  # the store stays as it is, and so do the pages' caches
+    with write.writer(cache, progress=progress) as writer:
+        store = _opened(cache)  # another job may have been waited for
+        plan = _plan(store, request, entries)
         job = _Job(store, writer, request, progress, Workbench(cache, options=request.load, progress=progress))
-        for task in _tasks(store, request):
-            job.run_task(task, entries)
-    return RunReport(tuple(job.stored), tuple(job.kept), tuple(job.refused))
+        for task, wanted in plan:
+            job.run_task(task, wanted)
+    return RunReport(tuple(job.stored), _kept(plan, entries), tuple(job.refused))
+
+
+def _opened(cache: Cache) -> Store:
+    store = read.open_store(cache)
+    if store is None:
+        raise StoreError("the store is empty: build a benchmark first (python -m analysis build icd10)")
+    return store
+
+
+Plan = list[tuple[TaskRow, list[Entry]]]
+
+
+def _plan(store: Store, request: RunRequest, entries: Sequence[Entry]) -> Plan:
+    """For each task the systems that have no run of it with these settings; all of them when forced."""
+    plan = []
+    for task in _tasks(store, request):
+        stored = {row.fingerprint for row in store.runs([task.task_id]) if row.status == "complete"}
+        plan.append(
+            (task, [entry for entry in entries if request.force or _fingerprint(task, entry, request) not in stored])
+        )
+    return plan
+
+
+def _kept(plan: Plan, entries: Sequence[Entry]) -> tuple[str, ...]:
+    return tuple(f"{task.name}: {entry.name}" for task, wanted in plan for entry in entries if entry not in wanted)
+
+
+def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
+    """What decides a run's numbers: a stored one with the same is not made again."""
+    system = catalogue.fingerprint(entry, max_length=request.load.max_length)
+    return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
 
 
 def _entries(names: Sequence[str]) -> list[Entry]:
@@ -117,13 +150,10 @@ class _Job:
         self._progress = progress
         self._workbench = workbench
         self.stored: list[str] = []
-        self.kept: list[str] = []
         self.refused: list[tuple[str, str]] = []
 
-    def run_task(self, task: TaskRow, entries: Sequence[Entry]) -> None:
-        """Run what is not stored yet: first every encoding, then every search."""
-        before = {row.system: row for row in self._store.runs([task.task_id])}
-        wanted = [entry for entry in entries if self._is_wanted(task, entry, before.get(entry.name))]
+    def run_task(self, task: TaskRow, wanted: Sequence[Entry]) -> None:
+        """Run systems on a task: first every encoding, then every search."""
         if not wanted:
             return
         corpus, questions = self._store.corpus(task.task_id), self._store.questions(task.task_id)
@@ -132,15 +162,6 @@ class _Job:
         count = facts(self._store, task.task_id)
         for system in systems:
             self._run_system(task, system, corpus, questions, count)
-
-    def _is_wanted(self, task: TaskRow, entry: Entry, before: read.RunRow | None) -> bool:
-        stored = (
-            before is not None and before.status == "complete" and before.fingerprint == self._fingerprint(task, entry)
-        )
-        if stored and not self._request.force:
-            self.kept.append(f"{task.name}: {entry.name}")
-            return False
-        return True
 
     def _accepting(self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions) -> System | None:
         system = build(entry.name, force=self._request.force)
@@ -152,7 +173,7 @@ class _Job:
             self.refused.append((f"{task.name}: {entry.name}", str(error)))
             self._add_system(entry)
             self._writer.add_refusal(
-                task.task_id, entry.name, reason=str(error), fingerprint=self._fingerprint(task, entry)
+                task.task_id, entry.name, reason=str(error), fingerprint=_fingerprint(task, entry, self._request)
             )
             return None
         return system
@@ -169,7 +190,7 @@ class _Job:
             system.entry.name,
             ranking=ranking,
             keep_hits=self._request.keep_hits,
-            fingerprint=self._fingerprint(task, system.entry),
+            fingerprint=_fingerprint(task, system.entry, self._request),
             provenance=self._provenance(system.entry, ranking, seconds),
             parents=system.entry.parts,
             **count.of(ranking),
@@ -180,26 +201,18 @@ class _Job:
     def _add_system(self, entry: Entry) -> None:
         self._writer.add_system(entry.name, title=entry.title, short=entry.short_title, paradigm=entry.paradigm)
 
-    def _fingerprint(self, task: TaskRow, entry: Entry) -> str:
-        parts = (
-            task.checksum,
-            catalogue.fingerprint(entry),
-            self._request.depth,
-            self._request.keep_hits,
-            self._request.load.max_length,
-        )
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
-
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
-        encoded = self._workbench.encoded(entry)
+        encoded = [self._workbench.encoded(part) for part in _dense_parts(entry)]
+        texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
-            "settings": catalogue.settings(entry),
+            "settings": catalogue.settings(entry, max_length=self._request.load.max_length),
             "depth": self._request.depth,
             "hits_kept": self._request.keep_hits,
             "search_seconds": round(seconds, 3),
-            "encoded_texts": encoded.texts,
-            "encode_seconds": round(encoded.seconds, 3),
-            "texts_per_second": round(encoded.texts / encoded.seconds, 1) if encoded.seconds else None,
+            "encoded_texts": texts,  # by this job so far; 0 where every vector was cached
+            "encode_seconds": round(encoding, 3),
+            "texts_per_second": round(texts / encoding, 1) if encoding else None,
+            "devices": sorted({facts.device for facts in encoded if facts.device}),
             "ranked": int(np.unique(ranking.query).size),
             "seed": None,
             "babelscope": analysis.__version__,
@@ -207,6 +220,14 @@ class _Job:
             "machine": platform.machine(),
             "libraries": _versions(),
         }
+
+
+def _dense_parts(entry: Entry) -> Iterator[Entry]:
+    """The encoders a system stands on, itself if it is one."""
+    if entry.kind == "dense":
+        yield entry
+    for part in entry.parts:
+        yield from _dense_parts(catalogue.entry(part))
 
 
 def _versions() -> dict[str, str]:

@@ -224,7 +224,7 @@ def _preference(evidence: Evidence) -> Floats:
 
 
 def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sentence:
-    """The steepest fall between two document languages for one query language, and who does best where it ends."""
+    """The worst collapse between two document languages for one query language, and who does best where it ends."""
     solid = [cell for cell in cells if cell.value is not None and cell.n >= SMALL_N]
     rows: dict[tuple[str, str], list[RouteCell]] = {}
     for cell in solid:
@@ -234,7 +234,7 @@ def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sen
         return Sentence(
             "Too few queries to say which routes fail.", f"Every cell rests on fewer than {SMALL_N} queries."
         )
-    best, worst = max(falls, key=lambda pair: _value(pair[0]) - _value(pair[1]))
+    best, worst = max(falls, key=_collapse)
     short = {label.name: label.short for label in systems}
     source, high, low = (
         language_name(best.query_language),
@@ -256,6 +256,12 @@ def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sen
         return Sentence(bold, "")
     rival = max(rivals, key=_value)
     return Sentence(bold, f"{short[rival.system]} finds {of_100(_value(rival))} on the same route.")
+
+
+def _collapse(pair: tuple[RouteCell, RouteCell]) -> tuple[bool, float]:
+    """How bad a fall is: one that ends near nothing is worse than any that does not."""
+    high, low = _value(pair[0]), _value(pair[1])
+    return low < 0.1 * high, high - low
 
 
 def _value(cell: RouteCell) -> float:

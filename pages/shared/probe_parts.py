@@ -16,7 +16,6 @@ from pages.shared import address, tables, ui
 from pages.shared.tables import Cell, Markup
 
 TOP = 10
-ALIKE = 0.5  # rank-biased overlap from which two lists are called much the same
 OWN = "own"
 MODES = {"all": "Same concept in all languages", "one": "One query"}
 
@@ -77,7 +76,13 @@ def question(concepts: Sequence[Concept], *, mode: str) -> Question:
 def _one(concept: Concept | None, concepts: Sequence[Concept], *, languages: Sequence[str]) -> Question:
     offered = list(concept.languages if concept else languages)
     language = address.choose(
-        st.segmented_control, "Language", offered, name="language", default=offered[0], required=True
+        st.segmented_control,
+        "Language",
+        offered,
+        name="language",
+        default=offered[0],
+        format_func=probe.language_name,
+        required=True,
     )
     suggestion = _texts(concept)[language] if concept else probe.HEART_ATTACK.get(language, "")
     if concept:
@@ -104,7 +109,10 @@ def _own_words(languages: Sequence[str]) -> dict[str, str]:
     for place, language in enumerate(languages):
         with columns[place % 3]:
             texts[language] = address.write(
-                st.text_input, language, name=f"text-{language}", default=probe.HEART_ATTACK.get(language, "")
+                st.text_input,
+                probe.language_name(language),
+                name=f"text-{language}",
+                default=probe.HEART_ATTACK.get(language, ""),
             )
     return {language: text for language, text in texts.items() if text.strip()}
 
@@ -170,7 +178,9 @@ def lists(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
     if len(answers) == 1:
         tables.show(hits(next(iter(answers.values())), dark=dark))
         return
-    for tab, answer in zip(st.tabs([f"asked in {language}" for language in answers]), answers.values(), strict=True):
+    for tab, answer in zip(
+        st.tabs([f"asked in {probe.language_name(language)}" for language in answers]), answers.values(), strict=True
+    ):
         with tab:
             if answer.hits:
                 tables.show(hits(answer, dark=dark))
@@ -184,15 +194,29 @@ def takeaway(answers: Mapping[str, ProbeAnswer], *, overlap: Mapping[str, float 
         return _found_sentence(answers)
     if len(answers) == 1:
         return _language_sentence(next(iter(answers.values())))
+    return _agreement_sentence(answers, overlap)
+
+
+def _agreement_sentence(answers: Mapping[str, ProbeAnswer], overlap: Mapping[str, float | None]) -> Sentence:
+    """In how many languages the same concept comes first, and whose list is farthest from the first one's."""
     first = next(iter(answers))
     short = answers[first].system.short
+    leading = [answer.hits[0].family if answer.hits else None for answer in answers.values()]
     apart = {language: value for language, value in overlap.items() if value is not None and language != first}
     if not apart:
         return Sentence(f"{short} found nothing to compare.", "")
-    farthest, nearest = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
-    verdict = "brings up another list than" if apart[farthest] < ALIKE else "still brings up much the same list as"
-    bold = f"The same thing asked in {farthest} {verdict} in {first}: they agree {apart[farthest]:.2f} of 1."
-    return Sentence(bold, f"Nearest to the list in {first} is {nearest} with {apart[nearest]:.2f}.")
+    farthest = min(apart, key=apart.__getitem__)
+    alike = leading.count(leading[0])
+    where = "all" if alike == len(answers) else f"{alike}"
+    bold = (
+        f"Asked in {len(answers)} languages, {short} puts the concept it finds first in {probe.language_name(first)} "
+        f"first in {where} of them."
+    )
+    return Sentence(
+        bold,
+        f"Farthest from the {probe.language_name(first)} list is the {probe.language_name(farthest)} one: "
+        f"agreement {apart[farthest]:.2f} of 1.",
+    )
 
 
 def _found_sentence(answers: Mapping[str, ProbeAnswer]) -> Sentence:
@@ -203,10 +227,14 @@ def _found_sentence(answers: Mapping[str, ProbeAnswer]) -> Sentence:
     best, worst = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
     total = len(answers[best].answers)
     short = answers[best].system.short
-    bold = f"Asked in {best}, {short} puts {counts[best]} of {total} right answers in the first {TOP}"
+    bold = (
+        f"Asked in {probe.language_name(best)}, {short} puts {counts[best]} of {total} right answers in the first {TOP}"
+    )
     if counts[best] == counts[worst]:
         return Sentence(f"{bold}.", "It does so in every other language too." if len(counts) > 1 else "")
-    return Sentence(f"{bold}; asked in {worst}, {counts[worst]} of {len(answers[worst].answers)}.", "")
+    return Sentence(
+        f"{bold}; asked in {probe.language_name(worst)}, {counts[worst]} of {len(answers[worst].answers)}.", ""
+    )
 
 
 def _language_sentence(answer: ProbeAnswer) -> Sentence:
@@ -214,7 +242,9 @@ def _language_sentence(answer: ProbeAnswer) -> Sentence:
         return Sentence(f"{answer.system.short} finds nothing for these words.", "")
     tags = [hit.language for hit in answer.hits]
     commonest = max(dict.fromkeys(tags), key=tags.count)
-    return Sentence(f"{tags.count(commonest)} of the first {len(tags)} documents are in {commonest}.", "")
+    return Sentence(
+        f"{tags.count(commonest)} of the first {len(tags)} documents are in {probe.language_name(commonest)}.", ""
+    )
 
 
 def where_answers_sit(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
