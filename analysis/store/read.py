@@ -235,10 +235,10 @@ class Store:
         ))  # fmt: skip
 
     def corpus_languages(self, task_id: int) -> dict[str, int]:
-        """How many documents of the corpus are in each language."""
+        """How many documents of the corpus are in each language, in the order in which it first shows them."""
         rows = self._rows(
             """SELECT language, count(*) FROM document WHERE task_id = ? AND language IS NOT NULL
-               GROUP BY language ORDER BY language""",
+               GROUP BY language ORDER BY min(document)""",
             [task_id],
         )
         return {row[0]: row[1] for row in rows}

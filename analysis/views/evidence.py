@@ -254,8 +254,7 @@ class Evidence:
 
 def languages_in_order(store: Store, task: TaskRow, queries: QueryColumns) -> tuple[str, ...]:
     """Languages as the corpus first shows them, then those that only queries have."""
-    corpus = (tag for tag in store.documents(task.task_id).language if tag is not None)
-    return tuple(dict.fromkeys([*dict.fromkeys(corpus), *queries.language]))
+    return tuple(dict.fromkeys([*store.corpus_languages(task.task_id), *queries.language]))
 
 
 def _mask(queries: QueryColumns, where: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:

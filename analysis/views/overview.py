@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,9 +87,11 @@ class Contents:
     benchmark: BenchmarkLabel  # the chosen one
     tasks: tuple[TaskLabel, ...]  # of the chosen benchmark, the default first
     systems: tuple[SystemLabel, ...]  # with a complete run on the chosen tasks
+    slices: tuple[tuple[str, str], ...]  # query attribute and value: the parts of the chosen tasks' queries
 
 
 LEAD = "ndcg_at_10"
+SLICED = ("language", "tier", "mode", "strategy", "audit_status")  # attributes of few values
 MEASURES = (
     "ndcg_at_10",
     "recall_at_10",
@@ -121,7 +123,20 @@ def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ..
         benchmark=chosen,
         tasks=tuple(task_label(task) for task in store.tasks(row.benchmark_id)),
         systems=tuple(label for name, label in labels.items() if name in ran),
+        slices=_slices(store, rows),
     )
+
+
+def _slices(store: Store, tasks: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
+    """Attribute and value of every part that some but not all queries of these tasks belong to."""
+    found: dict[tuple[str, str], None] = {}
+    for task in tasks:
+        queries = store.queries(task.task_id)
+        for attribute in SLICED:
+            values = dict.fromkeys(value for value in getattr(queries, attribute) if value is not None)
+            if len(values) > 1:
+                found |= dict.fromkeys((attribute, value) for value in values)
+    return tuple(found)
 
 
 def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = MEASURES) -> OverviewView:

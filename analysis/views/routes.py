@@ -355,8 +355,10 @@ def _difference_takeaway(cells: Sequence[RouteCell], a: SystemLabel, b: SystemLa
     bold = f"{a.short} is ahead of {b.short} on {ahead} of {len(solid)} routes and behind on {behind}."
     rest = (
         f"The widest gap is {widest.query_language} → {widest.document_language}, where {winner.short} finds "
-        f"{round(100 * abs(widest.value or 0.0))} more of 100. Other routes cannot be told apart at 95 %."
+        f"{round(100 * abs(widest.value or 0.0))} more of 100."
     )
+    if ahead + behind < len(solid):
+        rest += " The other routes cannot be told apart at 95 %."
     return Sentence(bold, rest)
 
 

@@ -98,7 +98,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
 def _row(found: RouteQueries, place: int, *, dark: bool) -> list[Cell]:
     row = found.rows[place]
     question = {"mode": "one", "language": row.query_language, "text": row.query_text, "encoder": found.system.name}
-    kept = {name: value for name, value in ui.shared_choices().items() if name != "measure"}
+    kept = {name: value for name, value in ui.shared_choices().items() if name not in {"measure", "where"}}
     ranks = [tables.rank(rank, beyond=depth) for rank, depth in zip(row.ranks, found.depths, strict=True)]
     return [
         tables.passage(row.query_text, language=row.query_language, dark=dark),

@@ -21,7 +21,7 @@ from pages.shared.tables import Markup, Width
 T = TypeVar("T")
 
 ALL_TASKS = "all"
-CHOICES = ("benchmark", "task", "systems", "measure")
+CHOICES = ("benchmark", "task", "systems", "measure", "where")
 """The parameters that every page understands; the others belong to one page."""
 
 CHART = {
@@ -112,10 +112,29 @@ def _choices(*, every_task: bool, systems: bool) -> Frame:
     benchmark = _benchmark(offered)
     tasks = _tasks(offered.tasks, every_task=every_task)
     names = tuple(task.name for task in tasks)
-    ran = answer(overview.contents, benchmark.address, tasks=names).systems
+    here = answer(overview.contents, benchmark.address, tasks=names)
+    ran = here.systems
     chosen = _systems(ran) if systems and ran else ran
+    where = _slice(here.slices) if systems else ()
     some = tuple(label.name for label in chosen) if len(chosen) < len(ran) else ()
-    return Frame(benchmark, tasks, chosen, Selection(benchmark.address, names, some), is_dark())
+    return Frame(benchmark, tasks, chosen, Selection(benchmark.address, names, some, where), is_dark())
+
+
+def _slice(offered: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The part of the queries that the page is about, as ``attribute=value``; all of them by default."""
+    known = {f"{attribute}={value}": (attribute, value) for attribute, value in offered}
+    asked = address.get("where")
+    if asked and asked not in known:
+        raise InputError(f"unknown part of the queries {asked!r}: this task has {', '.join(known) or 'none'}")
+    name = address.choose(
+        st.selectbox,
+        "Queries",
+        ["", *known],
+        name="where",
+        default="",
+        format_func=lambda name: f"only {known[name][0].replace('_', ' ')} {known[name][1]}" if name else "all",
+    )
+    return (known[name],) if name else ()
 
 
 def _benchmark(offered: Contents) -> BenchmarkLabel:
@@ -127,7 +146,7 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
         list(known),
         name="benchmark",
         default=chosen,
-        clears=("task", "systems", "route", "system", "concept"),
+        clears=("task", "systems", "where", "route", "system", "concept"),
         format_func=lambda name: _benchmark_name(known[name]),
     )
     return known[chosen]
@@ -148,7 +167,7 @@ def _tasks(tasks: Sequence[TaskLabel], *, every_task: bool) -> tuple[TaskLabel, 
         [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known),
         name="task",
         default=next((label.name for label in tasks if label.is_default), tasks[0].name),
-        clears=("route", "concept"),
+        clears=("where", "route", "concept"),
         format_func=lambda name: known[name].title if name in known else "All tasks",
     )
     return (known[name],) if name in known else tuple(tasks)

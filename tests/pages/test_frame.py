@@ -33,7 +33,21 @@ def test_the_sidebar_offers_benchmark_task_systems_and_measure(full):
     labels = {
         box.label for box in (*page.sidebar.selectbox, *page.sidebar.multiselect, *page.sidebar.segmented_control)
     }
-    assert labels == {"Benchmark", "Task", "Systems", "Measure"}
+    assert labels == {"Benchmark", "Task", "Systems", "Queries", "Measure"}
+
+
+@pytest.mark.parametrize("name", ["overview", "routes"])
+def test_a_page_can_be_about_a_part_of_the_queries(full, name):
+    whole, part = words(full.page(name)), full.page(name, where="language=ja")
+    assert part.selectbox(key=f"{name}-where").value == "language=ja"
+    assert not part.exception
+    assert words(part) != whole
+    part.selectbox(key=f"{name}-where").select("").run()
+    assert parameters(part) == {}
+
+
+def test_a_part_that_does_not_exist_is_said_in_one_sentence(full):
+    assert "language=xx" in full.page("routes", where="language=xx").error[0].value
 
 
 def test_a_choice_goes_into_the_address(full):

@@ -87,3 +87,4 @@ def test_contents_offer_what_is_stored(example_store):
     assert contents.benchmark.address == "example"
     assert [system.name for system in contents.systems] == ["bad", "good"]  # by paradigm
     assert [task.name for task in contents.tasks] == ["main"]
+    assert contents.slices == (("language", "en"), ("language", "ja"))

@@ -1,0 +1,210 @@
+"""``make bench``: each piece of work against a named peer in one run; ratios, since machines differ and are noisy."""
+
+import datetime
+import os
+import platform
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytrec_eval
+
+from analysis.jobs.facts import facts
+from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task
+from analysis.paths import Cache
+from analysis.store import read, write
+from analysis.systems import catalogue
+from analysis.systems.encoders import LoadOptions, load
+from analysis.systems.index import Index
+from analysis.systems.workbench import Workbench
+from analysis.views.evidence import Evidence
+from analysis.views.selection import Selection
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+SEED = 7
+MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_100", "rr")
+PEER_MEASURES = {"ndcg_cut.10", "recall.1,5,10,100", "recip_rank"}
+
+
+class Row(NamedTuple):
+    work: str
+    peer: str
+    ratio: float  # peer's time ÷ ours for the first two, (encode + search) ÷ encode for the probe
+    bar: str
+    detail: str
+
+
+def timed(work, *, times=3):
+    """Median seconds of several calls."""
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def synthetic_task(n_queries, n_documents, *, n_relevant):
+    rng = np.random.default_rng(SEED)
+    tags = ("en", "fr", "ja")
+    documents = tuple(Document(f"d{n}", tags[n % 3], "", family=f"f{n}") for n in range(n_documents))
+    queries = tuple(Query(f"q{n}", tags[n % 3], "", family=f"q{n}") for n in range(n_queries))
+    judgements = tuple(
+        Judgement(query.id, f"d{document}", 1.0)
+        for query in queries
+        for document in rng.choice(n_documents, n_relevant, replace=False)
+    )
+    return Task("main", "Synthetic", "Synthetic.", documents, queries, judgements, default=True)
+
+
+def random_ranking(n_queries, n_documents, depth, *, seed):
+    rng = np.random.default_rng(seed)
+    document = np.concatenate([rng.choice(n_documents, depth, replace=False) for _ in range(n_queries)]).astype(
+        np.int32
+    )
+    score = np.sort(rng.random((n_queries, depth)), axis=1)[:, ::-1].ravel()
+    return Ranking(np.repeat(np.arange(n_queries, dtype=np.int32), depth), document, score, depth)
+
+
+def per_query_measures(*, n_systems=10, n_queries=2000, n_documents=5000, depth=1000):
+    task = synthetic_task(n_queries, n_documents, n_relevant=6)
+    benchmark = Benchmark("bench", "1", "Synthetic", False, "", "", (), {}, (task,))
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache(Path(folder))
+        with write.writer(cache) as writer:
+            writer.add_benchmark(benchmark)
+        store = read.open_store(cache)
+        row = store.tasks(store.benchmark("bench").benchmark_id)[0]
+        count = facts(store, row.task_id)
+        runs = []
+        with write.writer(cache) as writer:
+            for number in range(n_systems):
+                ranking = random_ranking(n_queries, n_documents, depth, seed=number)
+                name = f"s{number}"
+                writer.add_system(name, title=name, short=name, paradigm="lexical")
+                writer.add_run(
+                    row.task_id, name, ranking=ranking, keep_hits=100, fingerprint=name, provenance={}, parents=[],
+                    **count.of(ranking),
+                )  # fmt: skip
+                runs.append(as_dictionary(task, ranking))
+        store = read.open_store(cache)
+
+        def ours():
+            evidence = Evidence.load(store, row, selection=Selection("bench"), labels=store.system_labels())
+            return {key: evidence.values(key) for key in MEASURES}
+
+        judge = pytrec_eval.RelevanceEvaluator(qrels_of(task), PEER_MEASURES)
+        mine, theirs = timed(ours), timed(lambda: [judge.evaluate(run) for run in runs], times=1)
+        check(ours()["ndcg_at_10"][0], judge.evaluate(runs[0]), task)
+    return Row(
+        f"per-query measures from the store, {n_systems} systems × {n_queries:,} queries × depth {depth:,}",
+        "pytrec_eval on dictionaries in memory",
+        theirs / mine,
+        "≥ 20×",
+        f"{mine:.2f} s against {theirs:.2f} s",
+    )
+
+
+def as_dictionary(task, ranking):
+    run = {query.id: {} for query in task.queries}
+    for query, document, score in zip(ranking.query, ranking.document, ranking.score, strict=True):
+        run[task.queries[query].id][task.documents[document].id] = float(score)
+    return run
+
+
+def qrels_of(task):
+    qrels = {}
+    for judgement in task.judgements:
+        qrels.setdefault(judgement.query_id, {})[judgement.document_id] = int(judgement.grade)
+    return qrels
+
+
+def check(values, evaluated, task):
+    """A fast wrong answer is no result."""
+    theirs = np.array([evaluated[query.id]["ndcg_cut_10"] for query in task.queries])
+    np.testing.assert_allclose(values, theirs, atol=1e-5)
+
+
+def mixed_texts(count):
+    """Texts of 3 to 150 words, the short ones far more frequent, as in real corpora."""
+    rng = np.random.default_rng(SEED)
+    words = [
+        "acute",
+        "chronic",
+        "pain",
+        "of",
+        "the",
+        "lower",
+        "back",
+        "with",
+        "fever",
+        "and",
+        "renal",
+        "failure",
+        "unspecified",
+    ]
+    lengths = np.clip(rng.lognormal(2.6, 0.9, count), 3, 150).astype(int)
+    return [" ".join(rng.choice(words, length)) + f" {number}" for number, length in enumerate(lengths)]
+
+
+def encoding(*, count=3000):
+    entry = catalogue.entry("all-minilm-l6-v2")
+    texts = mixed_texts(count)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Workbench(Cache(Path(folder)))
+        encoder = bench.encoder(entry)  # loading is not encoding
+        began = time.perf_counter()
+        ours = bench.vectors(entry, texts, role="document")
+        mine = time.perf_counter() - began
+    began = time.perf_counter()
+    theirs = np.concatenate([encoder.encode(texts[at : at + 32], role="document") for at in range(0, count, 32)])
+    peer = time.perf_counter() - began
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    return Row(
+        f"encoding {count:,} texts of mixed length", "batches of 32 in corpus order", peer / mine, "≥ 2×",
+        f"{count / mine:,.0f} against {count / peer:,.0f} texts/s; vectors equal to 1e-5",
+    )  # fmt: skip
+
+
+def live_probe(*, passages=80_049):
+    encoder = load(catalogue.entry("all-minilm-l6-v2"), LoadOptions())
+    rng = np.random.default_rng(SEED)
+    vectors = rng.standard_normal((passages, 384), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = Index(vectors)
+    question = "what causes chest pain that spreads to the left arm"
+
+    def encode():
+        return encoder.encode([question], role="query")[0]
+
+    encode()
+    alone = timed(encode, times=21)
+    both = timed(lambda: index.one(encode(), depth=passages), times=21)
+    return Row(
+        f"live probe over {passages:,} passages, whole ranking", "encode alone", both / alone, "≤ 2×",
+        f"median {1000 * both:.0f} ms against {1000 * alone:.0f} ms",
+    )  # fmt: skip
+
+
+def main():
+    rows = [per_query_measures(), encoding(), live_probe()]
+    lines = [
+        "# Measured",
+        "",
+        f"`make bench`, {datetime.date.today():%Y-%m-%d}, Python {platform.python_version()}, {os.cpu_count()} cores.",
+        "Ratios within one run; absolute times only say how large the work was.",
+        "",
+        "| work | peer | ratio | bar | detail |",
+        "|---|---|---|---|---|",
+        *(f"| {row.work} | {row.peer} | {row.ratio:.1f}× | {row.bar} | {row.detail} |" for row in rows),
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    RESULTS.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
