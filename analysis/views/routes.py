@@ -29,6 +29,7 @@ from analysis.views.overview import of_100
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 SMALL_N = 30
+NOTHING = 0.015  # shown as 0 or 1 of 100
 CUTOFFS = (1, 5, 10, 25, 50, 100)
 
 
@@ -259,9 +260,9 @@ def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sen
 
 
 def _collapse(pair: tuple[RouteCell, RouteCell]) -> tuple[bool, float]:
-    """How bad a fall is: one that ends near nothing is worse than any that does not."""
+    """How bad a fall is: one that ends at nothing is worse than any that does not."""
     high, low = _value(pair[0]), _value(pair[1])
-    return low < 0.1 * high, high - low
+    return low < NOTHING, high - low
 
 
 def _value(cell: RouteCell) -> float:

@@ -8,7 +8,7 @@ from tests.browser.running import ROOT, app, chromium, settle
 
 TARGET = ROOT / "docs" / "pictures" / "routes.png"
 ADDRESS = (
-    "routes?benchmark=icd10&task=parallel-titles&systems=all-minilm-l6-v2,use-multilingual-v3,rrf-bm25-use"
+    "routes?benchmark=icd10&task=category&systems=bm25-cjk,all-minilm-l6-v2,use-multilingual-v3"
     "&route=en,ja&system=all-minilm-l6-v2"
 )
 

@@ -1,6 +1,7 @@
 import pytest
 
 from analysis.errors import InputError
+from analysis.model import SystemLabel
 from analysis.views import routes
 from analysis.views.selection import Selection
 
@@ -83,3 +84,16 @@ def test_bad_requests_are_refused(example_store):
         )
     with pytest.raises(InputError, match="1 or more"):
         routes.routes(example_store, EXAMPLE, k=0)
+
+
+def test_a_fall_to_nothing_leads_the_takeaway():
+    def cell(system, target, value):
+        return routes.RouteCell(
+            "main", system, "en", target, "recall_at_10", value, None, None, None, None, "wilson", 100
+        )
+
+    cells = [cell("a", "fr", 0.9), cell("a", "ja", 0.2), cell("b", "fr", 0.4), cell("b", "ja", 0.0)]
+    labels = [SystemLabel(name, name, name.upper(), "lexical", 0) for name in "ab"]
+    sentence = routes._takeaway(cells, labels)
+    assert sentence.bold == "B finds 40 of 100 French answers for an English query, and 0 of 100 Japanese ones."
+    assert sentence.rest == "A finds 20 of 100 on the same route."
