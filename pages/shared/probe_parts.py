@@ -39,8 +39,9 @@ def encoder(offered: Sequence[SystemLabel]) -> SystemLabel:
             list(known),
             name="encoder",
             default=default,
-            format_func=lambda name: f"{known[name].short} · {known[name].paradigm}",
+            format_func=lambda name: known[name].short,
         )
+        ui.grey(known[name].paradigm)
     return known[name]
 
 

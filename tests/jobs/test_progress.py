@@ -133,7 +133,7 @@ def test_lines_for_people_come_every_five_seconds_and_at_the_end_of_a_step(cache
         say("search", 0, 1)
         say("search", 1, 1)
     assert words.getvalue().splitlines() == [
-        "encode: 500/1,200, 100/s, 7 s left",
+        "encode: 500/1,200, 100 texts/s, 7 s left",
         "encode: 1,000/1,200, 100/s, 2 s left",
         "encode: 1,200/1,200",
         "search: 1/1",
@@ -389,3 +389,16 @@ def test_the_state_is_plain_json(cache):
     said = json.loads((cache.jobs / "job.json").read_text())
     assert list(said) == list(JobState.__dataclass_fields__)
     assert [path.name for path in cache.jobs.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_reports_of_long_ago_are_removed_and_the_first_start_is_not(cache):
+    cache.jobs.mkdir()
+    old = ["run-20260101-000000-1.json", "run-20260101-000000-1.lock", "first-start.json"]
+    for name in [*old, "run-20260101-000000-2.json"]:
+        (cache.jobs / name).touch()
+        if name in old:
+            os.utime(cache.jobs / name, (0, 0))
+    with JobProgress(cache, "job", stream=io.StringIO()):
+        pass
+    left = {path.name for path in cache.jobs.iterdir()}
+    assert left == {"first-start.json", "run-20260101-000000-2.json", "job.json", "job.lock"}
