@@ -134,7 +134,7 @@ def test_lines_for_people_come_every_five_seconds_and_at_the_end_of_a_step(cache
         say("search", 1, 1)
     assert words.getvalue().splitlines() == [
         "encode: 500/1,200, 100 texts/s, 7 s left",
-        "encode: 1,000/1,200, 100/s, 2 s left",
+        "encode: 1,000/1,200, 100 texts/s, 2 s left",
         "encode: 1,200/1,200",
         "search: 1/1",
     ]
