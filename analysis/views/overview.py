@@ -179,7 +179,7 @@ def _task_overview(
 def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[str, ...]) -> list[OverviewRow]:
     if not evidence.runs:
         return []
-    by_measure = {key: evidence.intervals(key) for key in measures}
+    by_measure = evidence.intervals(measures)
     health = _health(evidence)
     degenerate = evidence.degenerate()
     return [
