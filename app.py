@@ -7,6 +7,8 @@ st.navigation(
         st.Page("pages/start.py", title="Babelscope", default=True, visibility="hidden"),
         st.Page("pages/overview.py", title="Overview", url_path="overview"),
         st.Page("pages/routes.py", title="Language routes", url_path="routes"),
+        st.Page("pages/tiers.py", title="Difficulty tiers", url_path="tiers"),
+        st.Page("pages/fairness.py", title="Fairness", url_path="fairness"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
     ],
     position="hidden",

@@ -20,6 +20,7 @@ with ui.page(ui.OVERVIEW, every_task=True) as frame:
             default=lead,
             format_func=lambda key: measures[key].label,
         )
+    leaderboard.composites(view, dark=frame.dark)
     for task in view.tasks:
         leaderboard.show(task, view, measure=measures[chosen], dark=frame.dark, heading=len(view.tasks) > 1)
     ui.go_to(ui.ROUTES, "Next: which language pairs fail? →", **address.everything())

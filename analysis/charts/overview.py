@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.views.composite import Composite
 from analysis.views.overview import OverviewRow, TaskOverview
 from analysis.views.selection import MeasureLabel
+
+Ranked = TypeVar("Ranked", OverviewRow, Composite)
 
 SAME = "recall_at_10_same"
 CROSS = "recall_at_10_cross"
@@ -61,9 +64,9 @@ def leaderboard(task: TaskOverview, measure: MeasureLabel, *, dark: bool = False
     return figure
 
 
-def grouped(rows: Sequence[OverviewRow]) -> dict[str, list[OverviewRow]]:
-    """The rows by paradigm; the paradigm of the best system first, and the best first within each."""
-    groups: dict[str, list[OverviewRow]] = {}
+def grouped(rows: Sequence[Ranked]) -> dict[str, list[Ranked]]:
+    """Rows, the best first, by paradigm: the paradigm of the best system first, and the best first within each."""
+    groups: dict[str, list[Ranked]] = {}
     for row in rows:
         groups.setdefault(row.system.paradigm, []).append(row)
     return groups

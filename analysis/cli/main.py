@@ -58,7 +58,7 @@ def _command(
 
 def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     build = _command(commands, "build", work.build, "build a benchmark into the store")
-    build.add_argument("name", choices=["icd10"])
+    build.add_argument("name", choices=["bedside", "icd10"])
     build.add_argument(
         "--concepts", type=int, metavar="N", help="a small corpus: whole categories until at least N codes"
     )
@@ -66,11 +66,10 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--queries",
         type=int,
         metavar="N",
-        default=icd10.DEFAULT_QUERIES,
-        help="ask at least N codes in every language (default %(default)s)",
+        help=f"ask at least N codes in every language (default {icd10.DEFAULT_QUERIES})",
     )
     build.add_argument("--all", action="store_true", help="ask every title")
-    build.add_argument("--languages", metavar="en,es,…", default=",".join(icd10.LANGUAGES), help="default %(default)s")
+    build.add_argument("--languages", metavar="en,es,…", help=f"default {','.join(icd10.LANGUAGES)}")
     build.add_argument(
         "--add-language",
         metavar="TAG=FILE.csv",
@@ -102,6 +101,8 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for name, act, text in (
         ("scores", read.scores, "measures of each system with intervals"),
         ("routes", read.routes, "query language × document language cells"),
+        ("tiers", read.tiers, "what each system confuses: siblings, related, unrelated"),
+        ("fairness", read.fairness, "nDCG@10 by query language, and the gap between best and worst"),
         ("per-query", read.per_query, "one row a system and query"),
     ):
         command = _command(commands, name, act, text)

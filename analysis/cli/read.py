@@ -14,8 +14,11 @@ from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import fairness as fairness_view
 from analysis.views import overview as overview_view
 from analysis.views import routes as routes_view
+from analysis.views import tiers as tiers_view
+from analysis.views.composite import composites
 from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number
 from analysis.views.selection import Selection
 from analysis.views.source import open_source
@@ -171,17 +174,21 @@ def scores(options: argparse.Namespace) -> None:
     """Measures of each system with intervals."""
     store = opened(options)
     systems: list[dict[str, Any]] = []
+    composed: list[dict[str, Any]] = []
     for asked, extra in slices(store, options):
         view = overview_view.overview(store, asked, measures=SCORE_MEASURES)
         systems += [{**_score_row(row), **extra} for task in view.tasks for row in task.rows]
+        composed += [
+            {"system": row.system.name, "mmed_ir": plain(row.mmed_ir), **extra} for row in composites(store, asked)
+        ]
     if options.format == "json":
-        write_json({"benchmark": options.benchmark, "systems": systems, "composites": []})
+        write_json({"benchmark": options.benchmark, "systems": systems, "composites": composed})
     else:
         write_rows([flat for row in systems for flat in _flat_scores(row)], options.format)
 
 
 def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
-    measures = {key: plain(interval) for key, interval in row.measures.items()} | {"task_score": None}
+    measures = {key: plain(interval) for key, interval in row.measures.items()} | {"task_score": plain(row.task_score)}
     return {
         "task": row.task,
         "system": row.system.name,
@@ -206,6 +213,38 @@ def _flat_scores(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for key, interval in row["measures"].items():
         if interval is not None:
             yield {**head, "measure": key, **{name: interval[name] for name in Interval._fields}}
+
+
+def tiers(options: argparse.Namespace) -> None:
+    """What each system confuses."""
+    _write_rows_of(options, "systems", tiers_view.tiers)
+
+
+def fairness(options: argparse.Namespace) -> None:
+    """The gap between query languages."""
+    _write_rows_of(options, "systems", fairness_view.fairness)
+
+
+def _write_rows_of(options: argparse.Namespace, name: str, view: Callable[[Store, Selection], Sequence[Any]]) -> None:
+    """One object a row of a view; the system by its name."""
+    store = opened(options)
+    rows = [
+        {**plain(row), "system": row.system.name, **extra}
+        for asked, extra in slices(store, options)
+        for row in view(store, asked)
+    ]
+    if options.format == "json":
+        write_json({name: rows})
+    else:
+        write_rows([_values_only(row) for row in rows], options.format)
+
+
+def _values_only(row: dict[str, Any]) -> dict[str, Any]:
+    """Intervals as their values, for a table."""
+    return {
+        key: value["value"] if isinstance(value, dict) and set(value) == set(Interval._fields) else value
+        for key, value in row.items()
+    }
 
 
 def routes(options: argparse.Namespace) -> None:
@@ -262,7 +301,12 @@ def _show_routes(store: Store, asked: Selection) -> object:
     return [routes_view.routes(store, asked._replace(tasks=(task.name,))) for task in chosen_tasks(store, asked)]
 
 
-VIEWS: dict[str, Callable[[Store, Selection], object]] = {"overview": overview_view.overview, "routes": _show_routes}
+VIEWS: dict[str, Callable[[Store, Selection], object]] = {
+    "overview": overview_view.overview,
+    "routes": _show_routes,
+    "tiers": tiers_view.page,
+    "fairness": fairness_view.page,
+}
 
 
 def show(options: argparse.Namespace) -> None:

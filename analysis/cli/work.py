@@ -12,7 +12,7 @@ from analysis import paths
 from analysis.benchmarks import icd10
 from analysis.cli import exports
 from analysis.errors import InputError
-from analysis.jobs.build import build_icd10
+from analysis.jobs.build import build_bedside, build_icd10
 from analysis.jobs.progress import JOB_VARIABLE, JobProgress
 from analysis.jobs.run import RunReport, RunRequest
 from analysis.jobs.run import run as run_systems
@@ -30,18 +30,43 @@ def _job_name(command: str) -> str:
 def build(options: argparse.Namespace) -> None:
     """Build a benchmark, then run systems on it if asked."""
     cache = paths.cache(options.cache)
-    settings = icd10.Options(
+    systems = _names(options.run) if options.run else ()
+    if options.name == "bedside":
+        _refuse_options(options)
+    settings = _icd10_options(options)
+    with JobProgress(cache, _job_name("build")) as progress:
+        if options.name == "bedside":
+            address = build_bedside(cache, progress=progress)
+        else:
+            address = build_icd10(cache, options=settings, progress=progress)
+        print(f"stored {address}", file=sys.stderr)
+        if systems:
+            _run(cache, RunRequest(benchmark=address, systems=systems), progress)
+
+
+def _icd10_options(options: argparse.Namespace) -> icd10.Options:
+    languages = (
+        icd10.LANGUAGES if options.languages is None else tuple(tag for tag in options.languages.split(",") if tag)
+    )
+    return icd10.Options(
         concepts=options.concepts,
-        queries=options.queries,
+        queries=icd10.DEFAULT_QUERIES if options.queries is None else options.queries,
         all_queries=options.all,
-        languages=tuple(tag for tag in options.languages.split(",") if tag),
+        languages=languages,
         added=dict(_added(text) for text in options.add_language),
     )
-    with JobProgress(cache, _job_name("build")) as progress:
-        address = build_icd10(cache, options=settings, progress=progress)
-        print(f"stored {address}", file=sys.stderr)
-        if options.run:
-            _run(cache, RunRequest(benchmark=address, systems=_names(options.run)), progress)
+
+
+def _refuse_options(options: argparse.Namespace) -> None:
+    """Bedside is always built whole.
+
+    Raises:
+        InputError: a flag that only ICD-10 has.
+    """
+    flags = ("concepts", "queries", "all", "languages", "add_language")
+    given = [f"--{name.replace('_', '-')}" for name in flags if getattr(options, name)]
+    if given:
+        raise InputError(f"build bedside takes no {given[0]}: it is small and always built whole")
 
 
 def _added(text: str) -> tuple[str, Path]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.benchmarks import icd10
-from analysis.model import Progress
+from analysis.benchmarks import bedside, icd10
+from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
 from analysis.store import write
 
@@ -14,7 +14,22 @@ def build_icd10(cache: Cache, *, options: icd10.Options, progress: Progress) -> 
     Raises:
         analysis.errors.InputError: no network, a changed source, or a wrong option.
     """
-    benchmark = icd10.build(cache.sources, options=options, progress=progress)
+    return _stored(cache, icd10.build(cache.sources, options=options, progress=progress), progress)
+
+
+def build_bedside(cache: Cache, *, progress: Progress) -> str:
+    """Build the built-in clinical benchmark and return its address, ``bedside@version``.
+
+    Raises:
+        analysis.errors.InputError: its data is faulty.
+    """
+    progress("read the questions", 0, 1)
+    benchmark = bedside.build()
+    progress("read the questions", 1, 1)
+    return _stored(cache, benchmark, progress)
+
+
+def _stored(cache: Cache, benchmark: Benchmark, progress: Progress) -> str:
     progress("store the benchmark", 0, 1)
     with write.writer(cache, progress=progress) as writer:
         version = writer.add_benchmark(benchmark)

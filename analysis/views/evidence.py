@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -149,9 +150,9 @@ class Evidence:
 
     @cached_property
     def _strata(self) -> Strata:
-        _, family = np.unique(self.queries.family.astype(str), return_inverse=True)
+        names, family = np.unique(self.queries.family.astype(str), return_inverse=True)
         if self.benchmark.parallel:
-            return Strata(family, _joint_draws(int(family.max(initial=-1)) + 1))
+            return Strata(family, _joint_draws(tuple(names)))
         return bootstrap.stratified_draws(family, self.judged.query_language, seed=SEED)
 
     @property
@@ -205,10 +206,11 @@ class Evidence:
         balanced = _is_balanced(key)
         mean, other = self.mean(values, balanced=balanced), self.mean(values, balanced=not balanced)
         return self._rows(
-            mean.value, other.value, drawn, n=mean.n, balanced=balanced, ceiling=self._ceiling(key, balanced)
+            mean.value, other.value, drawn, n=mean.n, balanced=balanced, ceiling=self.ceiling(key, balanced=balanced)
         )
 
-    def _ceiling(self, key: str, balanced: bool) -> float | None:
+    def ceiling(self, key: str, *, balanced: bool) -> float | None:
+        """The largest mean that a measure can reach on these queries; None where that is 1."""
         limits = None if key.rsplit("_", 1)[0] in STORED_FACTS else catalogue.ceiling(key, self.judged)
         if limits is None:
             return None
@@ -256,8 +258,42 @@ class Evidence:
                 self.method,
                 int(n[place]),
             )
-            for place in range(len(self.runs))
+            for place in range(len(value))
         ]
+
+    def part(self, attribute: str, value: str) -> Evidence:
+        """The same evidence on the queries that also have this value."""
+        return replace(self, mask=self.mask & _mask(self.queries, ((attribute, value),)))
+
+    def pooled(self, values: Floats) -> list[Interval]:
+        """The pooled mean of each row of ``values`` ``(C, Q)`` with its interval."""
+        mean, other = self.mean(values, balanced=False), self.mean(values, balanced=True)
+        drawn = self.draws(values, balanced=False)
+        return self._rows(mean.value, other.value, drawn, n=mean.n, balanced=False, ceiling=None)
+
+    def family_sums(self, values: Floats) -> Floats:
+        """Sum of ``values`` ``(Q,)`` over the queries of each family, ``(F,)``; NaN for a family without any."""
+        family = self._strata.family
+        known = ~np.isnan(values)
+        sums = np.bincount(family[known], weights=values[known], minlength=int(family.max(initial=-1)) + 1)
+        counts = np.bincount(family[known], minlength=len(sums))
+        return np.where(counts > 0, sums, np.nan)
+
+    def composed(self, value: float, drawn: Floats, *, n: int, ceiling: float | None = None) -> Interval:
+        """A composition of pooled means: its value and its draws ``(B,)`` as an interval."""
+        low, high = bootstrap.interval_of_draws(drawn, level=LEVEL)
+        full = ceiling is None or ceiling >= 1
+        return Interval(
+            number(value),
+            "pooled",
+            None,
+            None if full else ceiling,
+            number(low.item()),
+            number(high.item()),
+            LEVEL,
+            self.method,
+            n,
+        )
 
     def difference(self, key: str, *, first: int, second: int) -> tuple[float, float, float] | None:
         """One system minus another on shared queries and draws: mean, low, high; None where undefined."""
@@ -280,9 +316,12 @@ def _is_balanced(key: str) -> bool:
 
 
 @functools.lru_cache(maxsize=2)
-def _joint_draws(n_families: int) -> bootstrap.Weights:
-    """The same draws for every view of a task; 90 MB for 11,255 families."""
-    draws = bootstrap.family_draws(n_families, seed=SEED)
+def _joint_draws(families: tuple[str, ...]) -> bootstrap.Weights:
+    """The same draws wherever the same families are drawn, in every view and in tasks that share them; else others.
+
+    90 MB for 11,255 families.
+    """
+    draws = bootstrap.family_draws(len(families), seed=SEED + zlib.crc32("\n".join(families).encode()))
     draws.flags.writeable = False
     return draws
 
@@ -299,6 +338,11 @@ def _mask(queries: QueryColumns, where: Sequence[tuple[str, str]]) -> NDArray[np
             raise InputError(f"unknown query attribute {attribute!r}: expected one of {', '.join(ATTRIBUTES)}")
         mask &= getattr(queries, attribute) == value
     return mask
+
+
+def of_100(share: float) -> str:
+    """A share as a count a person can picture: 42 of 100."""
+    return f"{round(100 * share)} of 100"
 
 
 def number(value: float | np.floating | None) -> float | None:

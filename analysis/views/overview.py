@@ -12,12 +12,15 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
+from analysis.views.composite import Composite, composites, task_score
+from analysis.views.composite import takeaway as composite_takeaway
 from analysis.views.evidence import (
     Evidence,
     benchmark_label,
     chosen_tasks,
     measure_label,
     number,
+    of_100,
     task_label,
 )
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
@@ -30,6 +33,7 @@ class OverviewRow:
     task: str
     system: SystemLabel
     measures: Mapping[str, Interval]  # by measure key
+    task_score: Interval | None  # of the three tasks of MMed-Bench-IR; None for other tasks
     depth: int
     n_queries: int  # judged queries that have a relevant document
     n_missing: int  # of those, absent from the run: they count 0
@@ -77,6 +81,8 @@ class OverviewView:
     benchmark: BenchmarkLabel
     tasks: tuple[TaskOverview, ...]
     measures: tuple[MeasureLabel, ...]  # columns, in order
+    composites: tuple[Composite, ...]  # over the three tasks of MMed-Bench-IR; empty for other benchmarks
+    composite_takeaway: Sentence
 
 
 @dataclass(frozen=True)
@@ -146,9 +152,14 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
         InputError: an unknown benchmark, task, system or measure.
     """
     labels = store.system_labels()
+    composed = composites(store, selection)
     tasks = tuple(_task_overview(store, task, selection, labels, measures) for task in chosen_tasks(store, selection))
     return OverviewView(
-        benchmark_label(store.benchmark(selection.benchmark)), tasks, tuple(measure_label(key) for key in measures)
+        benchmark_label(store.benchmark(selection.benchmark)),
+        tasks,
+        tuple(measure_label(key) for key in measures),
+        composed,
+        composite_takeaway(composed),
     )
 
 
@@ -180,6 +191,8 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
     if not evidence.runs:
         return []
     by_measure = evidence.intervals(measures)
+    score = task_score(evidence)
+    scored = score.intervals() if score else {}
     health = _health(evidence)
     degenerate = evidence.degenerate()
     return [
@@ -187,6 +200,7 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
             task=evidence.task.name,
             system=labels[run.system],
             measures={key: intervals[place] for key, intervals in by_measure.items()},
+            task_score=scored.get(run.system),
             depth=run.depth,
             n_queries=int(evidence.domain.sum()),
             n_unjudged=int((evidence.mask & ~evidence.domain).sum()),
@@ -276,11 +290,6 @@ def _collapse_sentence(rows: list[OverviewRow]) -> str:
     return (
         f"{name} finds {of_100(same_value)} answers in the query's own language and {of_100(cross_value)} in another."
     )
-
-
-def of_100(share: float) -> str:
-    """A share as a count a person can picture: 42 of 100."""
-    return f"{round(100 * share)} of 100"
 
 
 def _caption(evidence: Evidence) -> str:

@@ -23,9 +23,9 @@ from analysis.views.evidence import (
     chosen_tasks,
     measure_label,
     number,
+    of_100,
     task_label,
 )
-from analysis.views.overview import of_100
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 SMALL_N = 30

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.model import SystemLabel
+from analysis.model import Interval, SystemLabel
 
-__all__ = [
+__all__ = [  # what charts and pages see of the nouns below them too
     "BenchmarkLabel",
+    "Interval",
     "MeasureLabel",
     "Selection",
     "Sentence",
     "SystemLabel",
     "TaskLabel",
-]  # charts and pages see views only
+]
 
 
 class Selection(NamedTuple):

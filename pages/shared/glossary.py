@@ -14,6 +14,17 @@ OVERVIEW = (
     ),
 )
 
+COMPOSITES = (
+    ("Alignment", "A question in a patient's words against definitions: the mean of nDCG@10 and R@1."),
+    (
+        "Discrimination",
+        "A term against all other terms: how often an answer stands above every sibling, above every related and above "
+        "every unrelated disease, averaged. Not comparable with the tier scores of the paper.",
+    ),
+    ("Evidence", "A question in exam style against English evidence: R@5."),
+    ("MMed-IR", "The mean of the three. The hover names the ceiling: with several right answers R@1 cannot reach 1."),
+)
+
 HEALTH = (
     ("Missing queries", "Judged queries that the system did not answer. They count 0, so that failing never pays."),
     ("Tied at rank 10", "Queries in which documents with equal scores stand on both sides of rank 10."),
@@ -53,6 +64,34 @@ ROUTES_CAPTIONS = {
     "preference": "Who outranks: how often a language (columns) stands above the right answer, against its share of "
     "the documents; 1.00 is no preference, 2.00 is twice its share",
 }
+
+FAIRNESS = (
+    ("Gap", "nDCG@10 of the best query language less that of the worst. Chance alone makes it larger than zero."),
+    (
+        "Their difference",
+        "The same two languages compared on the same concepts, with its interval. Blank where the languages are not "
+        "asked the same things.",
+    ),
+    (
+        "p",
+        "How often flipping the signs of whole concepts gives such a difference. Blank where too few can be flipped.",
+    ),
+)
+
+TIERS = (
+    (
+        "Sibling",
+        "A document on a near neighbour: of the same ICD-10 category or a declared confusable group.",
+    ),
+    ("Related", "A document of the same chapter, but no sibling."),
+    ("Unrelated", "Any other document that is not an answer."),
+    (
+        "Above every sibling",
+        "Share of queries whose first right answer stands above the first sibling. Only queries whose concept has a "
+        "sibling in the corpus are counted; a system that finds nothing fails.",
+    ),
+    ("Hatched", "What stands at rank 1 is in another language than the query."),
+)
 
 PROBE = (
     (

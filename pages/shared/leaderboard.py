@@ -13,6 +13,9 @@ from analysis.views.selection import BenchmarkLabel, MeasureLabel
 from pages.shared import glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
+TASK_SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
+NUMBERS = ("value", "low", "high", "level", "method", "aggregate", "other_mean", "ceiling", "n")
+
 
 def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark: bool, heading: bool) -> None:
     """One task: takeaway, chart, table, and whether the numbers can be trusted."""
@@ -38,6 +41,44 @@ def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark:
     _health(task, dark=dark)
 
 
+def composites(view: OverviewView, *, dark: bool) -> None:
+    """The three tasks and their mean, for benchmarks that have them; the best system first."""
+    if not view.composites:
+        return
+    st.header("All three tasks", anchor=False)
+    ui.takeaway(view.composite_takeaway)
+    ui.caption(
+        "Scores of alignment, discrimination and evidence, and their mean, MMed-IR · ranges: 95 % bootstrap intervals",
+        more=glossary.COMPOSITES,
+    )
+    columns = {"System": "text"} | dict.fromkeys(TASK_SCORES.values(), "number") | {"MMed-IR": "number"}
+    rows: list[Sequence[Cell] | str] = []
+    for paradigm, members in charts.grouped(view.composites).items():
+        rows.append(paradigm)
+        rows.extend(
+            [
+                tables.chip(row.system, dark=dark),
+                *(tables.spread(row.scores.get(task), words) for task, words in TASK_SCORES.items()),
+                tables.spread(row.mmed_ir, "MMed-IR"),
+            ]
+            for row in members
+        )
+    tables.show(tables.table(columns, rows, caption="The three tasks and their mean"))
+    ui.download("CSV", *_composite_numbers(view), file="mmed-ir.csv")
+
+
+def _composite_numbers(view: OverviewView) -> tuple[list[str], list[list[object]]]:
+    rows: list[list[object]] = []
+    for row in view.composites:
+        named = {words: row.scores.get(task) for task, words in TASK_SCORES.items()} | {"MMed-IR": row.mmed_ir}
+        rows += [
+            [row.system.name, row.system.paradigm, words, *(getattr(found, name) for name in NUMBERS)]
+            for words, found in named.items()
+            if found is not None
+        ]
+    return ["system", "paradigm", "score", *NUMBERS], rows
+
+
 def _leaderboard(task: TaskOverview, measures: Sequence[MeasureLabel], *, dark: bool) -> Markup:
     rows: list[Sequence[Cell] | str] = []
     for paradigm, members in charts.grouped(task.rows).items():
@@ -45,7 +86,7 @@ def _leaderboard(task: TaskOverview, measures: Sequence[MeasureLabel], *, dark: 
         rows.extend(
             [
                 _name(row, dark=dark),
-                *(tables.spread(row, measure) for measure in measures),
+                *(tables.spread(row.measures.get(measure.key), measure.label) for measure in measures),
             ]
             for row in members
         )
@@ -62,9 +103,6 @@ def _name(row: OverviewRow, *, dark: bool) -> Markup:
         below = f'<br><span class="soft">from {html.escape(" and ".join(row.composed_of))}</span>'
     flag = f'<br><span class="flag">{glossary.DEGENERATE}</span>' if row.degenerate else ""
     return Markup(tables.chip(row.system, dark=dark) + below + flag)
-
-
-NUMBERS = ("value", "low", "high", "level", "method", "aggregate", "other_mean", "ceiling", "n")
 
 
 def numbers(task: TaskOverview, measures: Sequence[MeasureLabel]) -> tuple[list[str], list[list[object]]]:

@@ -13,8 +13,7 @@ from typing import Literal
 import streamlit as st
 
 from analysis.charts import theme
-from analysis.views.overview import OverviewRow
-from analysis.views.selection import MeasureLabel, SystemLabel
+from analysis.views.selection import Interval, SystemLabel
 
 
 class Markup(str):
@@ -79,20 +78,18 @@ def inked_rank(place: int, *, last: int, dark: bool) -> Markup:
     return Markup(f'<span class="rank" style="{colours}">{place:,}</span>')
 
 
-def spread(row: OverviewRow, measure: MeasureLabel) -> Markup:
+def spread(found: Interval | None, label: str) -> Markup:
     """A value over its interval, blank where undefined; the hover has four decimals, the other mean, ceiling and n."""
-    found = row.measures.get(measure.key)
     if found is None or found.value is None:
         return Markup("")
     between = ""
     if found.low is not None and found.high is not None:
         between = f'<br><span class="soft">{found.low:.2f}–{found.high:.2f}</span>'
-    return Markup(f'<span title="{html.escape(_details(row, measure))}">{found.value:.2f}{between}</span>')
+    return Markup(f'<span title="{html.escape(_details(found, label))}">{found.value:.2f}{between}</span>')
 
 
-def _details(row: OverviewRow, measure: MeasureLabel) -> str:
-    found = row.measures[measure.key]
-    parts = [f"{measure.label} {found.value:.4f} ({found.aggregate} mean)"]
+def _details(found: Interval, label: str) -> str:
+    parts = [f"{label} {found.value:.4f} ({found.aggregate} mean)"]
     if found.other_mean is not None:
         parts.append(f"{'balanced' if found.aggregate == 'pooled' else 'pooled'} mean {found.other_mean:.4f}")
     if found.ceiling is not None:

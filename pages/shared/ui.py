@@ -42,8 +42,10 @@ class PageLink(NamedTuple):
 
 OVERVIEW = PageLink("pages/overview.py", "overview", "Overview", "Which system, and can I trust the difference?")
 ROUTES = PageLink("pages/routes.py", "routes", "Language routes", "Which language pairs fail?")
+TIERS = PageLink("pages/tiers.py", "tiers", "Difficulty tiers", "What does it confuse?")
+FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, PROBE)
+PAGES = (OVERVIEW, ROUTES, TIERS, FAIRNESS, PROBE)
 
 
 @dataclass(frozen=True)

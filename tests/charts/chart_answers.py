@@ -45,6 +45,7 @@ def overview_row(label, *, ndcg, same, cross, degenerate=False):
         "category",
         label,
         measures,
+        None,
         100,
         60,
         0,

@@ -4,7 +4,7 @@ import sys
 import pytest
 from visits import ROOT, parameters, words
 
-PAGES = ("overview", "routes", "probe")
+PAGES = ("overview", "routes", "tiers", "fairness", "probe")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,0 +1,81 @@
+"""How far apart the languages of each system are."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from analysis.charts import theme
+from analysis.views.fairness import FairnessRow, FairnessTask
+
+LINE = 46
+"""Pixels a system."""
+
+
+def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
+    """A dot a query language on one line a system; the pale line between the outermost is the gap.
+
+    Args:
+        task: the systems, the first on top.
+        dark: for the dark theme.
+    """
+    page = theme.paper(dark)
+    figure = go.Figure()
+    theme.dress(figure, dark=dark, height=len(task.rows) * LINE + 80)
+    for place, row in enumerate(task.rows):
+        _draw(figure, -float(place), row, dark=dark)
+    reach = max([0.1, *(found.high or 0.0 for row in task.rows for found in row.by_language.values())])
+    figure.update_layout(
+        xaxis={
+            "range": [-0.02 * reach, 1.06 * reach],  # room for a mark at zero
+            "title": {"text": "nDCG@10", "font": {"size": 13}, "standoff": 6},
+            "showgrid": True,
+            "gridcolor": page.lines,
+            "zeroline": False,
+        },
+        yaxis={
+            "range": [0.6 - len(task.rows), 0.6],
+            "tickvals": [-float(place) for place in range(len(task.rows))],
+            "ticktext": [row.system.short for row in task.rows],
+            "tickfont": {"size": 14, "color": page.text},
+            "ticklabelstandoff": 8,
+        },
+        margin={"l": 8, "r": 12, "t": 16, "b": 8},
+        hovermode="closest",
+    )
+    return figure
+
+
+def _draw(figure: go.Figure, place: float, row: FairnessRow, *, dark: bool) -> None:
+    found = sorted(
+        ((tag, interval) for tag, interval in row.by_language.items() if interval.value is not None),
+        key=lambda item: item[1].value or 0.0,
+    )
+    if not found:
+        return
+    ends = [found[0][1].value, found[-1][1].value]
+    stroke = {"width": 6, "color": theme.see_through(theme.system_colour(row.system, dark=dark), alpha=0.22)}
+    figure.add_scatter(x=ends, y=[place] * 2, mode="lines", line=stroke, hoverinfo="skip")
+    figure.add_scatter(
+        x=[interval.value for _, interval in found],
+        y=[place] * len(found),
+        mode="markers+text",
+        text=[tag for tag, _ in found],
+        textposition=["top center" if turn % 2 else "bottom center" for turn in range(len(found))],
+        textfont={"size": 12, "color": theme.paper(dark).text},
+        marker={"size": 11, "color": [theme.language_colour(tag, dark=dark) for tag, _ in found]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [(interval.high or 0) - (interval.value or 0) for _, interval in found],
+            "arrayminus": [(interval.value or 0) - (interval.low or 0) for _, interval in found],
+            "thickness": 1,
+            "width": 0,
+            "color": theme.see_through(theme.paper(dark).text, alpha=0.35),
+        },
+        hovertext=[
+            f"<b>{row.system.title}</b> · {tag}<br>nDCG@10 {interval.value:.4f}<br>95% interval {interval.low:.4f} to "
+            f"{interval.high:.4f}, {interval.method}<br>n = {interval.n:,}"
+            for tag, interval in found
+        ],
+        hoverinfo="text",
+    )

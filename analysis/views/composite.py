@@ -1,0 +1,137 @@
+"""Task scores and MMed-IR, with intervals carried through the composition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.metrics.composite import alignment_score, mean_of
+from analysis.model import Interval, SystemLabel
+from analysis.store.read import Store
+from analysis.views.evidence import Evidence, Floats, chosen_tasks
+from analysis.views.selection import Selection, Sentence
+from analysis.views.tiers import discriminated
+
+TASKS = ("t1-alignment", "t2-discrimination", "t3-evidence")
+
+
+@dataclass(frozen=True)
+class TaskScore:
+    """One task's score of each system: ``(S,)`` values and ceilings, ``(B, S)`` draws."""
+
+    evidence: Evidence
+    value: Floats
+    draws: Floats
+    ceiling: Floats
+
+    def intervals(self) -> dict[str, Interval]:
+        """By system."""
+        n = int(self.evidence.domain.sum())
+        return {
+            run.system: self.evidence.composed(
+                float(self.value[place]), self.draws[:, place], n=n, ceiling=float(self.ceiling[place])
+            )
+            for place, run in enumerate(self.evidence.runs)
+        }
+
+
+@dataclass(frozen=True)
+class Composite:
+    """MMed-IR of one system."""
+
+    system: SystemLabel
+    scores: Mapping[str, Interval]  # by task; without the tasks that the system lacks
+    mmed_ir: Interval | None  # None where the system lacks a task
+
+
+def task_score(evidence: Evidence) -> TaskScore | None:
+    """The score of one of the three tasks; None for any other task, or without runs."""
+    if evidence.task.name not in TASKS or not evidence.runs:
+        return None
+    return (_alignment, _discrimination, _evidence)[TASKS.index(evidence.task.name)](evidence)
+
+
+def _alignment(evidence: Evidence) -> TaskScore:
+    ndcg, recall = _means(evidence, [evidence.values("ndcg_at_10"), evidence.values("recall_at_1")])
+    ceiling = (1.0 + _ceiling(evidence, "recall_at_1")) / 2
+    return TaskScore(
+        evidence,
+        alignment_score(ndcg[0], recall[0]),
+        alignment_score(ndcg[1], recall[1]),
+        np.full(len(evidence.runs), ceiling),
+    )
+
+
+def _discrimination(evidence: Evidence) -> TaskScore:
+    parts = _means(evidence, list(discriminated(evidence).values()))
+    value, draws = (mean_of(*(part[at] for part in parts)) for at in (0, 1))
+    return TaskScore(evidence, value, draws, np.ones(len(evidence.runs)))
+
+
+def _evidence(evidence: Evidence) -> TaskScore:
+    ((value, draws),) = _means(evidence, [evidence.values("recall_at_5")])
+    return TaskScore(evidence, value, draws, np.full(len(evidence.runs), _ceiling(evidence, "recall_at_5")))
+
+
+def _means(evidence: Evidence, columns: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
+    """Pooled mean ``(S,)`` and draws ``(B, S)`` of each ``(S, Q)`` column, all from the same draws."""
+    drawn = np.split(evidence.draws(np.concatenate(columns), balanced=False), len(columns), axis=1)
+    return [(evidence.mean(column, balanced=False).value, part) for column, part in zip(columns, drawn, strict=True)]
+
+
+def _ceiling(evidence: Evidence, key: str) -> float:
+    found = evidence.ceiling(key, balanced=False)
+    return 1.0 if found is None else found
+
+
+def composites(store: Store, selection: Selection) -> tuple[Composite, ...]:
+    """MMed-IR of every chosen system, the best first; empty where the benchmark has not all three tasks.
+
+    Tasks that share families are drawn together, since the same families in the same order get the same draws.
+
+    Raises:
+        InputError: an unknown benchmark or system.
+    """
+    labels = store.system_labels()
+    tasks = {task.name: task for task in chosen_tasks(store, selection._replace(tasks=()))}
+    if not set(TASKS) <= set(tasks):
+        return ()
+    scores = [task_score(Evidence.load(store, tasks[name], selection=selection, labels=labels)) for name in TASKS]
+    ran = [{run.system: place for place, run in enumerate(score.evidence.runs)} if score else {} for score in scores]
+    known = [name for name in labels if any(name in places for places in ran)]
+    by_task = {name: score.intervals() for name, score in zip(TASKS, scores, strict=True) if score}
+    found = [
+        Composite(
+            labels[name],
+            {task: intervals[name] for task, intervals in by_task.items() if name in intervals},
+            _mmed_ir([score for score in scores if score], ran, name),
+        )
+        for name in known
+    ]
+    return tuple(sorted(found, key=lambda row: -(row.mmed_ir.value or 0.0) if row.mmed_ir else 1.0))
+
+
+def takeaway(rows: Sequence[Composite]) -> Sentence:
+    """Which system has the highest MMed-IR, and what the next one reaches."""
+    ranked = [(row.system.short, row.mmed_ir) for row in rows if row.mmed_ir and row.mmed_ir.value is not None]
+    if not ranked:
+        return Sentence("No system has run on all three tasks.", "MMed-IR is the mean of the three.")
+    (best, first), *others = ranked
+    bold = f"{best} has the highest MMed-IR, {first.value:.2f} (95 % interval {first.low:.2f} to {first.high:.2f})."
+    if not others:
+        return Sentence(bold, "")
+    name, second = others[0]
+    return Sentence(bold, f"{name} follows with {second.value:.2f} ({second.low:.2f} to {second.high:.2f}).")
+
+
+def _mmed_ir(scores: Sequence[TaskScore], ran: Sequence[Mapping[str, int]], name: str) -> Interval | None:
+    if len(scores) < len(TASKS) or not all(name in places for places in ran):
+        return None
+    at = [places[name] for places in ran]
+    value = mean_of(*(score.value[place] for score, place in zip(scores, at, strict=True)))
+    draws = mean_of(*(score.draws[:, place] for score, place in zip(scores, at, strict=True)))
+    ceiling = float(np.mean([score.ceiling[place] for score, place in zip(scores, at, strict=True)]))
+    n = sum(int(score.evidence.domain.sum()) for score in scores)
+    return scores[0].evidence.composed(float(value), draws, n=n, ceiling=ceiling)

@@ -1,0 +1,143 @@
+"""Who is left behind?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.metrics.fairness import extremes
+from analysis.model import Interval, SystemLabel
+from analysis.stats.bootstrap import max_minus_min
+from analysis.stats.permutation import sign_flip_p
+from analysis.store.read import Store
+from analysis.text import language_name
+from analysis.views.evidence import SEED, Evidence, Floats, benchmark_label, chosen_tasks, measure_label, task_label
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
+
+MEASURE = "ndcg_at_10"
+FEWEST_PAIRS = 30
+FEWEST_FAMILIES = 10
+FEWEST_UNEQUAL = 10
+
+
+@dataclass(frozen=True)
+class FairnessRow:
+    """One system on one task."""
+
+    task: str
+    system: SystemLabel
+    gap: Interval  # best less worst language; None with one language, biased upward
+    best_language: str | None
+    worst_language: str | None
+    paired_difference: Interval | None  # of these two on shared families; None where the benchmark is not parallel
+    p: float | None  # of that difference, by sign flips of whole families; None where there is too little to test
+    by_language: Mapping[str, Interval]
+
+
+@dataclass(frozen=True)
+class FairnessTask:
+    """One task of the page."""
+
+    task: TaskLabel
+    takeaway: Sentence
+    caption: str
+    languages: tuple[str, ...]  # asked in, in the benchmark's order
+    rows: tuple[FairnessRow, ...]
+
+
+@dataclass(frozen=True)
+class FairnessView:
+    """How evenly the chosen systems serve the languages they are asked in."""
+
+    benchmark: BenchmarkLabel
+    measure: MeasureLabel
+    tasks: tuple[FairnessTask, ...]
+
+
+def page(store: Store, selection: Selection) -> FairnessView:
+    """The answer of the page *Fairness*.
+
+    Raises:
+        InputError: an unknown benchmark, task or system.
+    """
+    rows = fairness(store, selection)
+    tasks = []
+    for task in chosen_tasks(store, selection):
+        mine = tuple(row for row in rows if row.task == task.name)
+        tags = tuple(dict.fromkeys(tag for row in mine for tag in row.by_language))
+        caption = (
+            f"nDCG@10 by query language ({', '.join(tags)}) · {mine[0].gap.n:,} queries · 95 % bootstrap intervals"
+            if mine
+            else "No system has run on this task."
+        )
+        tasks.append(FairnessTask(task_label(task), _takeaway(mine), caption, tags, mine))
+    return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), measure_label(MEASURE), tuple(tasks))
+
+
+def _takeaway(rows: Sequence[FairnessRow]) -> Sentence:
+    """Whose languages are farthest apart, and whose are nearest."""
+    apart = [(row.gap.value, row) for row in rows if row.gap.value is not None]
+    if not apart:
+        return Sentence("There is nothing to compare: the queries are in one language.", "")
+    widest, narrowest = max(apart, key=lambda pair: pair[0]), min(apart, key=lambda pair: pair[0])
+    row = widest[1]
+    best, worst = row.best_language or "", row.worst_language or ""
+    bold = (
+        f"{row.system.short} reaches nDCG@10 {row.by_language[best].value:.2f} when asked in {language_name(best)} and "
+        f"{row.by_language[worst].value:.2f} in {language_name(worst)}."
+    )
+    other = f"{narrowest[1].system.short} is the most even: its languages are {narrowest[0]:.2f} apart."
+    return Sentence(bold, other if len(apart) > 1 else "")
+
+
+def fairness(store: Store, selection: Selection) -> tuple[FairnessRow, ...]:
+    """nDCG@10 by query language with the gap between the best and the worst, for each chosen task and system.
+
+    Raises:
+        InputError: an unknown benchmark, task or system.
+    """
+    labels = store.system_labels()
+    rows: list[FairnessRow] = []
+    for task in chosen_tasks(store, selection):
+        evidence = Evidence.load(store, task, selection=selection, labels=labels)
+        rows += [_row(evidence, place, labels[run.system]) for place, run in enumerate(evidence.runs)]
+    return tuple(rows)
+
+
+def _row(evidence: Evidence, place: int, label: SystemLabel) -> FairnessRow:
+    values = evidence.values(MEASURE)[place]
+    asked = evidence.judged.query_language
+    split = np.stack([np.where(asked == code, values, np.nan) for code in range(len(evidence.languages))])
+    by_language = evidence.pooled(split)
+    means = np.array([np.nan if found.value is None else found.value for found in by_language])
+    best, worst = extremes(means)
+    draws = evidence.draws(split, balanced=False)
+    n = int(np.count_nonzero(~np.isnan(values)))
+    named = best >= 0
+    paired = named and evidence.benchmark.parallel
+    return FairnessRow(
+        task=evidence.task.name,
+        system=label,
+        gap=evidence.composed(float(max_minus_min(means)), max_minus_min(draws), n=n),
+        best_language=evidence.languages[best] if named else None,
+        worst_language=evidence.languages[worst] if named else None,
+        paired_difference=evidence.composed(means[best] - means[worst], draws[:, best] - draws[:, worst], n=n)
+        if paired
+        else None,
+        p=_p(evidence, split[best], split[worst]) if paired else None,
+        by_language={
+            tag: found for tag, found in zip(evidence.languages, by_language, strict=True) if found.value is not None
+        },
+    )
+
+
+def _p(evidence: Evidence, best: Floats, worst: Floats) -> float | None:
+    """Two-sided, signs flipped by family; None where there is too little to test (see the constants)."""
+    apart = evidence.family_sums(best) - evidence.family_sums(worst)
+    known = apart[~np.isnan(apart)]
+    n = min(np.count_nonzero(~np.isnan(best)), np.count_nonzero(~np.isnan(worst)))
+    if n < FEWEST_PAIRS or len(known) < FEWEST_FAMILIES or np.count_nonzero(known) < FEWEST_UNEQUAL:
+        return None
+    return sign_flip_p(known, seed=SEED)

@@ -1,0 +1,39 @@
+"""What does it confuse?"""
+
+import streamlit as st
+
+from analysis.charts import tiers as charts
+from analysis.views import tiers
+from pages.shared import glossary, tables, tier_table, ui
+
+with ui.page(ui.TIERS) as frame:
+    if not frame.systems:
+        ui.no_systems(frame)
+    (task,) = ui.answer(tiers.page, frame.selection).tasks
+    ui.takeaway(task.takeaway)
+    ui.caption(task.caption, more=glossary.TIERS)
+    whole = [row for row in task.rows if row.tier is None]
+    ui.chart(charts.discrimination(whole, dark=frame.dark), key="tiers", alt=task.takeaway.bold)
+    tables.show(tier_table.table(task.rows, dark=frame.dark))
+    ui.download("CSV", *tier_table.numbers(task.rows), file=f"tiers-{task.task.name}.csv")
+    st.header("What stands at rank 1", anchor=False)
+    bars = {row.system.short: row.outcome_at_1 for row in whole}
+    ui.chart(
+        charts.outcomes(bars, dark=frame.dark),
+        key="outcomes",
+        alt="What stands at rank 1, by system",
+        clicked=tier_table.choose_system(frame.systems),
+    )
+    chosen = tier_table.pickers(frame.systems)
+    st.subheader(f"{chosen.system.short} by query language", anchor=False)
+    ui.chart(
+        charts.outcomes(task.by_language[chosen.system.name], dark=frame.dark),
+        key="outcomes-by-language",
+        alt=f"What stands at rank 1 of {chosen.system.short}, by query language",
+        clicked=tier_table.choose_outcome,
+    )
+    found = ui.answer(
+        tiers.examples, frame.selection, system=chosen.system.name, relation=chosen.relation, language=chosen.language
+    )
+    tier_table.show_examples(found, chosen, dark=frame.dark)
+    ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")
