@@ -189,3 +189,36 @@ def test_the_first_start_can_be_cancelled_and_taken_up_again(chrome, empty_cache
         page.get_by_role("button", name="Cancel").click(timeout=60_000)
         expect(again).to_be_visible(timeout=60_000)
         page.close()
+
+
+BAR = """([line, relation, language]) => {
+    const figure = Array.from(document.querySelectorAll('.js-plotly-plot')).find(
+        (one) => one._fullData.some((trace) => trace.type === 'bar' && trace.customdata?.some((d) => d[0] === line)));
+    const trace = figure._fullData.find(
+        (one) => one.customdata?.[0]?.[1] === relation && one.customdata[0][2] === language);
+    const at = trace.customdata.findIndex((d) => d[0] === line);
+    const before = figure._fullData.slice(0, figure._fullData.indexOf(trace)).reduce((sum, one) => sum + one.x[at], 0);
+    figure.scrollIntoView({block: 'center'});
+    const box = figure.getBoundingClientRect();
+    const {xaxis, yaxis} = figure._fullLayout;
+    const middle = before + trace.x[at] / 2;
+    return [box.left + xaxis._offset + xaxis.d2p(middle), box.top + yaxis._offset + yaxis.d2p(trace.y[at])];
+}"""
+
+
+def test_clicking_what_stands_at_rank_1_shows_its_queries(visit, running_app):
+    page = visit(f"{running_app}/tiers?task=discrimination&systems=all-minilm-l6-v2,use-multilingual-v3")
+    expect(heading(page)).to_have_text("What does it confuse?", timeout=60_000)
+    settle(page)
+    x, y = page.evaluate(BAR, ["USE multilingual", "same concept", "other"])
+    page.wait_for_timeout(300)
+    x, y = page.evaluate(BAR, ["USE multilingual", "same concept", "other"])
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y, steps=4)
+    page.wait_for_timeout(300)
+    page.mouse.click(x, y)
+    title = page.get_by_role(
+        "heading", name=re.compile(r"USE multilingual · same concept, in another language · \d+ queries")
+    )
+    expect(title).to_be_visible(timeout=30_000)
+    assert "outcome=same" in page.url
