@@ -33,7 +33,7 @@ LANGUAGES = ("en", *CATALOGUES)
 CONTEXT = "model:gnuhealth.pathology,name:"
 DISCRIMINATION_LANGUAGES = ("en", "zh")
 DEFAULT_QUERIES = 250
-SEED = 20_242_544  # how it was chosen, and what the sample differs in from all titles: docs/decisions/005
+SEED = 20_240_834  # the first from 20,240,601 on whose small corpus holds heart attack: docs/decisions/005
 
 Titles = Mapping[str, Mapping[str, str]]
 """Code without a dot, to language, to title."""
