@@ -32,7 +32,7 @@ INFARCTION = re.compile(
 
 
 def click_cell(page, system, source, target):
-    page.wait_for_selector(".js-plotly-plot .main-svg")
+    page.wait_for_function(DRAWN, arg=1, timeout=60_000)
     page.locator(".js-plotly-plot").first.scroll_into_view_if_needed()
     x, y = page.evaluate(CELL, [system, source, target])
     page.mouse.move(x - 3, y - 3)
@@ -114,7 +114,7 @@ def test_the_page_shows_what_the_command_line_prints(visit, running_app, real_st
         for cell in json.loads(capsys.readouterr().out)["cells"]
     }
     page = visit(f"{running_app}/routes?task=category&systems=all-minilm-l6-v2")
-    page.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
+    page.wait_for_function(DRAWN, arg=1, timeout=60_000)
     marks = page.evaluate("""() => document.querySelector('.js-plotly-plot')._fullData
         .filter((trace) => trace.customdata)
         .flatMap((trace) => Array.from(trace.customdata, (d, at) => [d[1], d[2], trace.hovertext[at]]))""")
@@ -191,9 +191,11 @@ def test_the_first_start_can_be_cancelled_and_taken_up_again(chrome, empty_cache
         page.close()
 
 
+DRAWN = """(count) => Array.from(document.querySelectorAll('.js-plotly-plot'))
+    .filter((one) => one._fullData?.length && one.querySelector('.main-svg')).length >= count"""
 BAR = """([line, relation, language]) => {
     const figure = Array.from(document.querySelectorAll('.js-plotly-plot')).find(
-        (one) => one._fullData.some((trace) => trace.type === 'bar' && trace.customdata?.some((d) => d[0] === line)));
+        (one) => one._fullData?.some((trace) => trace.type === 'bar' && trace.customdata?.some((d) => d[0] === line)));
     const trace = figure._fullData.find(
         (one) => one.customdata?.[0]?.[1] === relation && one.customdata[0][2] === language);
     const at = trace.customdata.findIndex((d) => d[0] === line);
@@ -210,9 +212,11 @@ def test_clicking_what_stands_at_rank_1_shows_its_queries(visit, running_app):
     page = visit(f"{running_app}/tiers?task=discrimination&systems=all-minilm-l6-v2,use-multilingual-v3")
     expect(heading(page)).to_have_text("What does it confuse?", timeout=60_000)
     settle(page)
-    x, y = page.evaluate(BAR, ["USE multilingual", "same concept", "other"])
-    page.wait_for_timeout(300)
-    x, y = page.evaluate(BAR, ["USE multilingual", "same concept", "other"])
+    page.wait_for_function(DRAWN, arg=3, timeout=60_000)
+    part = ["USE multilingual", "same concept", "other"]
+    page.evaluate(BAR, part)  # scrolls there
+    page.wait_for_timeout(500)
+    x, y = page.evaluate(BAR, part)
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y, steps=4)
     page.wait_for_timeout(300)
