@@ -63,15 +63,7 @@ def _draw(figure: go.Figure, place: float, row: FairnessRow, *, dark: bool) -> N
         textposition=["top center" if turn % 2 else "bottom center" for turn in range(len(found))],
         textfont={"size": 12, "color": theme.paper(dark).text},
         marker={"size": 11, "color": [theme.language_colour(tag, dark=dark) for tag, _ in found]},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [(interval.high or 0) - (interval.value or 0) for _, interval in found],
-            "arrayminus": [(interval.value or 0) - (interval.low or 0) for _, interval in found],
-            "thickness": 1,
-            "width": 0,
-            "color": theme.see_through(theme.paper(dark).text, alpha=0.35),
-        },
+        error_x=theme.interval_bars([interval for _, interval in found], dark=dark),
         hovertext=[
             f"<b>{row.system.title}</b> · {tag}<br>nDCG@10 {interval.value:.4f}<br>95% interval {interval.low:.4f} to "
             f"{interval.high:.4f}, {interval.method}<br>n = {interval.n:,}"

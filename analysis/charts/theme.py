@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from analysis.views.selection import SystemLabel
+from analysis.views.selection import Interval, SystemLabel
 
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 CLEAR = "rgba(0,0,0,0)"
@@ -213,6 +214,19 @@ def dress(figure: go.Figure, *, dark: bool, height: int) -> go.Figure:
     figure.update_xaxes(**quiet)
     figure.update_yaxes(**quiet)
     return figure
+
+
+def interval_bars(found: Sequence[Interval], *, dark: bool) -> dict[str, object]:
+    """Thin horizontal lines over the intervals of marks, as Plotly's ``error_x``."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [(one.high or 0) - (one.value or 0) for one in found],
+        "arrayminus": [(one.value or 0) - (one.low or 0) for one in found],
+        "thickness": 1,
+        "width": 0,
+        "color": see_through(paper(dark).text, alpha=0.35),
+    }
 
 
 def chip(colour: str) -> str:

@@ -39,15 +39,7 @@ def discrimination(rows: Sequence[TierRow], *, dark: bool = False) -> go.Figure:
                 "symbol": symbol,
                 "color": [theme.system_colour(row.system, dark=dark) for _, row, _ in drawn],
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [(found.high or 0) - (found.value or 0) for _, _, found in drawn],
-                "arrayminus": [(found.value or 0) - (found.low or 0) for _, _, found in drawn],
-                "thickness": 1,
-                "width": 0,
-                "color": theme.see_through(theme.paper(dark).text, alpha=0.35),
-            },
+            error_x=theme.interval_bars([found for _, _, found in drawn], dark=dark),
             hovertext=[
                 f"<b>{row.system.title}</b><br>above every {name}: {found.value:.4f}<br>95% interval {found.low:.4f} "
                 f"to {found.high:.4f}, {found.method}<br>n = {found.n:,}"

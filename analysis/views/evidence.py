@@ -64,6 +64,18 @@ def chosen_tasks(store: Store, selection: Selection) -> list[TaskRow]:
     return [known[name] for name in selection.tasks] or tasks
 
 
+def one_task(store: Store, selection: Selection) -> TaskRow:
+    """The one task a selection names, or the benchmark has.
+
+    Raises:
+        InputError: an unknown benchmark or task, or not exactly one task.
+    """
+    tasks = chosen_tasks(store, selection)
+    if len(tasks) != 1:
+        raise InputError(f"{len(tasks)} tasks: expected one of {', '.join(task.name for task in tasks)}")
+    return tasks[0]
+
+
 def chosen_runs(store: Store, task: TaskRow, selection: Selection, labels: dict[str, SystemLabel]) -> list[RunRow]:
     """Complete runs of a task by the systems a selection names, in the order of the labels.
 

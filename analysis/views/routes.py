@@ -20,10 +20,10 @@ from analysis.views.evidence import (
     Evidence,
     Floats,
     benchmark_label,
-    chosen_tasks,
     measure_label,
     number,
     of_100,
+    one_task,
     task_label,
 )
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
@@ -142,11 +142,8 @@ def routes(store: Store, selection: Selection, *, k: int = 10) -> RoutesView:
 def _evidence(store: Store, selection: Selection, k: int) -> tuple[Evidence, dict[str, SystemLabel]]:
     if k < 1:
         raise InputError(f"k {k}: expected 1 or more")
-    tasks = chosen_tasks(store, selection)
-    if len(tasks) != 1:
-        raise InputError(f"{len(tasks)} tasks: expected one of {', '.join(task.name for task in tasks)}")
-    labels = store.system_labels()
-    return Evidence.load(store, tasks[0], selection=selection, labels=labels), labels
+    task, labels = one_task(store, selection), store.system_labels()
+    return Evidence.load(store, task, selection=selection, labels=labels), labels
 
 
 def _by_language(evidence: Evidence, k: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from analysis.metrics import outcomes
 from analysis.metrics.outcomes import RELATIONS
 from analysis.metrics.routes import first_rank
 from analysis.model import NEVER, Interval, SystemLabel
-from analysis.store.read import Store, TaskRow
-from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, task_label
+from analysis.store.read import Store
+from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 
 AGAINST = RELATIONS[1:]  # sibling, related, unrelated
@@ -76,24 +76,25 @@ def page(store: Store, selection: Selection) -> TiersView:
     Raises:
         InputError: an unknown benchmark, task or system.
     """
-    rows = tiers(store, selection)
+    labels = store.system_labels()
     tasks = []
     for task in chosen_tasks(store, selection):
-        mine = tuple(row for row in rows if row.task == task.name)
+        evidence = Evidence.load(store, task, selection=selection, labels=labels)
+        mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
         if mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)
             caption = f"Queries whose concept has such a neighbour in the corpus: {counts} · 95 % bootstrap intervals"
-        tasks.append(TierTask(task_label(task), _takeaway(mine), caption, mine, _by_language(store, task, selection)))
+        tasks.append(TierTask(task_label(task), _takeaway(mine), caption, mine, _by_language(evidence)))
     return TiersView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
 
 
-def _by_language(store: Store, task: TaskRow, selection: Selection) -> dict[str, dict[str, Outcomes]]:
-    evidence = Evidence.load(store, task, selection=selection, labels=store.system_labels())
-    asked = [tag for tag in evidence.languages if tag in set(evidence.queries.language[evidence.domain])]
-    parts = {tag: evidence.part("language", tag) for tag in asked}
+def _by_language(evidence: Evidence) -> dict[str, dict[str, Outcomes]]:
+    spoken = {
+        tag: evidence.domain & (evidence.judged.query_language == code) for code, tag in enumerate(evidence.languages)
+    }
     return {
-        run.system: {tag: _outcomes(part, place) for tag, part in parts.items()}
+        run.system: {tag: _outcomes(evidence, place, domain) for tag, domain in spoken.items() if domain.any()}
         for place, run in enumerate(evidence.runs)
     }
 
@@ -111,7 +112,7 @@ def examples(store: Store, selection: Selection, *, system: str, relation: str, 
     Raises:
         InputError: an unknown task, system or relation, or not exactly one task.
     """
-    (task,) = chosen_tasks(store, selection)[:1]
+    task = one_task(store, selection)
     evidence = Evidence.load(store, task, selection=selection._replace(systems=(system,)), labels=store.system_labels())
     if relation not in RELATIONS or language not in {"same", "other"} or not evidence.runs:
         raise InputError(
@@ -164,12 +165,15 @@ def tiers(store: Store, selection: Selection) -> tuple[TierRow, ...]:
     labels = store.system_labels()
     rows: list[TierRow] = []
     for task in chosen_tasks(store, selection):
-        whole = Evidence.load(store, task, selection=selection, labels=labels)
-        carried = sorted({tier for tier in whole.queries.tier if tier is not None})
-        for tier in (None, *carried):
-            part = whole if tier is None else whole.part("tier", tier)
-            rows += _rows(part, labels, tier)
+        rows += _task_rows(Evidence.load(store, task, selection=selection, labels=labels), labels)
     return tuple(rows)
+
+
+def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:
+    """All queries first, then tier by tier where queries carry one."""
+    yield from _rows(whole, labels, None)
+    for tier in sorted({tier for tier in whole.queries.tier if tier is not None}):
+        yield from _rows(whole.part("tier", tier), labels, tier)
 
 
 def _rows(evidence: Evidence, labels: Mapping[str, SystemLabel], tier: str | None) -> list[TierRow]:
@@ -186,7 +190,7 @@ def _rows(evidence: Evidence, labels: Mapping[str, SystemLabel], tier: str | Non
             recall_at_5=measures["recall_at_5"][place],
             hit_at_1=measures["hit_at_1"][place],
             discrimination={name: intervals[place] for name, intervals in against.items()},
-            outcome_at_1=_outcomes(evidence, place),
+            outcome_at_1=_outcomes(evidence, place, evidence.domain),
         )
         for place, run in enumerate(evidence.runs)
     ]
@@ -231,9 +235,8 @@ def _exists(evidence: Evidence) -> dict[str, NDArray[np.bool_]]:
     return {name: np.array(flags, dtype=bool) for name, flags in found.items()}
 
 
-def _outcomes(evidence: Evidence, place: int) -> dict[str, dict[str, float]]:
-    """Shares of the judged queries of the slice by what stands at rank 1; an empty list counts to none of them."""
-    domain = evidence.domain
+def _outcomes(evidence: Evidence, place: int, domain: NDArray[np.bool_]) -> dict[str, dict[str, float]]:
+    """Shares of the queries of ``domain`` by what stands at rank 1; an empty list counts to none of them."""
     relation, same = (evidence.facts[name][place][domain] for name in ("outcome_at_1", "outcome_at_1_same_language"))
     total = max(int(domain.sum()), 1)
     return {

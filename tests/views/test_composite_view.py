@@ -207,6 +207,11 @@ def test_examples_are_the_queries_of_one_outcome(store):
     assert count == 24
 
 
+def test_examples_are_of_exactly_one_task(store):
+    with pytest.raises(InputError, match="3 tasks: expected one of"):
+        tiers.examples(store, Selection("small"), system="noisy", relation="sibling", language="same")
+
+
 def test_unknown_outcomes_are_refused(store):
     with pytest.raises(InputError, match="sibling"):
         tiers.examples(store, Selection("small", ("t1-alignment",)), system="noisy", relation="cousin", language="same")
