@@ -197,4 +197,4 @@ class SystemLabel(NamedTuple):
     title: str
     short: str  # for charts
     paradigm: str
-    member: int  # its place among the stored systems of its paradigm: fixes lightness and dash
+    member: int  # its place among the systems of its paradigm as they came: fixes lightness and dash

@@ -279,7 +279,7 @@ def test_an_empty_cache_lists_nothing_and_says_what_to_do(command, tmp_path):
     assert json.loads(command("list", "benchmarks", "--format", "json", cache=tmp_path)[1]) == []
     code, _, err = command("scores", "--benchmark", "icd10", cache=tmp_path)
     assert code == 1
-    assert "build icd10" in err
+    assert "build bedside" in err
 
 
 def test_every_error_is_one_of_ours(command, monkeypatch):

@@ -77,7 +77,13 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         default=[],
         help="one more language from a CSV with columns code,title",
     )
-    build.add_argument("--run", metavar="a,b|all", help="then run these systems on it")
+    build.add_argument(
+        "--run",
+        metavar="a,b|all",
+        action="append",
+        default=[],
+        help="then run these systems on it; given twice, the first ones are stored before the others begin",
+    )
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
     run.add_argument("--task", action="append", default=[], metavar="T")

@@ -64,7 +64,7 @@ def opened(options: argparse.Namespace) -> Store:
     store = open_source(options.cache)
     if store is None:
         folder = paths.cache(options.cache).root
-        raise StoreError(f"{folder}: nothing is stored yet; build a benchmark first (python -m analysis build icd10)")
+        raise StoreError(f"{folder}: nothing is stored yet; build a benchmark first (python -m analysis build bedside)")
     return store
 
 

@@ -30,7 +30,7 @@ def _job_name(command: str) -> str:
 def build(options: argparse.Namespace) -> None:
     """Build a benchmark, then run systems on it if asked."""
     cache = paths.cache(options.cache)
-    systems = _names(options.run) if options.run else ()
+    rounds = [_names(text) for text in options.run]
     if options.name == "bedside":
         _refuse_options(options)
     settings = _icd10_options(options)
@@ -40,7 +40,7 @@ def build(options: argparse.Namespace) -> None:
         else:
             address = build_icd10(cache, options=settings, progress=progress)
         print(f"stored {address}", file=sys.stderr)
-        if systems:
+        for systems in rounds:
             _run(cache, RunRequest(benchmark=address, systems=systems), progress)
 
 

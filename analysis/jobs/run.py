@@ -90,7 +90,7 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
 def _opened(cache: Cache) -> Store:
     store = read.open_store(cache)
     if store is None:
-        raise StoreError("the store is empty: build a benchmark first (python -m analysis build icd10)")
+        raise StoreError("the store is empty: build a benchmark first (python -m analysis build bedside)")
     return store
 
 

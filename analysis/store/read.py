@@ -174,7 +174,7 @@ class Store:
         for row in known:
             if name == f"{row.name}@{row.version}" or (row.current and name == row.name):
                 return row
-        names = ", ".join(f"{row.name}@{row.version}" for row in known) or "none yet (python -m analysis build icd10)"
+        names = ", ".join(f"{row.name}@{row.version}" for row in known) or "none yet (python -m analysis build bedside)"
         raise InputError(f"unknown benchmark {name!r}: stored are {names}")
 
     def tasks(self, benchmark_id: int) -> list[TaskRow]:
@@ -200,9 +200,12 @@ class Store:
         return [RunRow._make([*row[:13], json.loads(row[13]), tuple(json.loads(row[14])), row[15]]) for row in rows]
 
     def system_labels(self) -> dict[str, SystemLabel]:
-        """Every system that ever ran, by paradigm and then by name; members of a paradigm are numbered."""
+        """Every system that ever ran, by paradigm and then by name.
+
+        Members of a paradigm are numbered as they came, so that a new one does not change the colour of an old one.
+        """
         rows = self._rows(
-            """SELECT name, title, short, paradigm, row_number() OVER (PARTITION BY paradigm ORDER BY name) - 1
+            """SELECT name, title, short, paradigm, row_number() OVER (PARTITION BY paradigm ORDER BY rowid) - 1
                FROM system ORDER BY coalesce(list_position(?, paradigm), 99), name""",
             [list(PARADIGMS)],
         )

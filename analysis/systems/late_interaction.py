@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
@@ -17,11 +19,11 @@ from analysis.systems.workbench import Need, TokenVectors, Workbench
 LIMIT = 20_000
 """Documents beyond which comparing every token with every token takes too long to do unasked."""
 
-QUERY_TOKENS = 1024
+QUERY_TOKENS = 2048
 """Query tokens compared at once."""
 
-CHUNK_VALUES = 4_000_000
-"""Similarities held at once, 16 MB."""
+CHUNK_VALUES = 1_000_000
+"""Similarities held at once, 4 MB: more do not fit the processor's cache."""
 
 
 class LateInteraction:
@@ -63,6 +65,7 @@ class LateInteraction:
             depth=depth,
             tie_order=corpus.tie_order,
             excluded=questions.excluded,
+            threads=workbench.options.cores,
             progress=workbench.progress,
             step=f"search {self.entry.short_title}",
         )
@@ -83,6 +86,7 @@ def search(
     depth: int,
     tie_order: NDArray[np.int32],
     excluded: Excluded | None = None,
+    threads: int = 1,
     progress: Progress = silent,
     step: str = "search",
 ) -> Ranking:
@@ -95,19 +99,21 @@ def search(
         depth: most documents a query.
         tie_order: ``(M,)``; of equal scores the smaller comes first.
         excluded: query position -> documents that leave its ranking before it is cut.
+        threads: each multiplies and takes the maximum of its own documents; NumPy alone takes maxima on one core.
         progress: told the number of queries done, between batches.
         step: what progress calls this.
     """
     without = excluded or {}
     blocks = _blocks(documents)
     hits = []
-    for batch in _query_batches(queries.lengths):
-        progress(step, int(batch[0]), len(queries))
-        scores = _scores(blocks, queries.take(batch), count=len(documents))
-        for position, row in zip(batch, scores, strict=True):
-            everyone = row[group]
-            best = top(everyone, depth=depth, tie_order=tie_order, excluded=without.get(int(position)))
-            hits.append((np.full(len(best), position), best.astype(np.int64), everyone[best].astype(np.float64)))
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        for batch in _query_batches(queries.lengths):
+            progress(step, int(batch[0]), len(queries))
+            scores = _scores(blocks, queries.take(batch), count=len(documents), pool=pool)
+            for position, row in zip(batch, scores, strict=True):
+                everyone = row[group]
+                best = top(everyone, depth=depth, tie_order=tie_order, excluded=without.get(int(position)))
+                hits.append((np.full(len(best), position), best.astype(np.int64), everyone[best].astype(np.float64)))
     progress(step, len(queries), len(queries))
     return ranking(hits, depth=depth)
 
@@ -139,6 +145,12 @@ class _Block:
     positions: NDArray[np.int64]  # (n,) of the documents
     tokens: NDArray[np.float16]  # (n, length, d)
 
+    def cut(self, tokens: int) -> Iterator[_Block]:
+        """Blocks of about this many tokens."""
+        rows = max(1, tokens // self.tokens.shape[1])
+        for start in range(0, len(self.positions), rows):
+            yield _Block(self.positions[start : start + rows], self.tokens[start : start + rows])
+
 
 def _blocks(documents: TokenVectors) -> list[_Block]:
     lengths = documents.lengths
@@ -160,7 +172,7 @@ def _query_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         start = stop
 
 
-def _scores(blocks: Sequence[_Block], queries: TokenVectors, *, count: int) -> NDArray[np.float32]:
+def _scores(blocks: Sequence[_Block], queries: TokenVectors, *, count: int, pool: Executor) -> NDArray[np.float32]:
     """``(Q, count)`` MaxSim of every query with every document; -inf where either has no tokens."""
     scores = np.full((len(queries), count), -np.inf, dtype=np.float32)
     asking = np.flatnonzero(queries.lengths > 0)
@@ -168,13 +180,14 @@ def _scores(blocks: Sequence[_Block], queries: TokenVectors, *, count: int) -> N
         return scores
     starts = queries.offsets[:-1][asking]
     tokens = queries.tokens.astype(np.float32).T
-    for block in blocks:
-        length, width = block.tokens.shape[1:]
-        rows = max(1, CHUNK_VALUES // (length * tokens.shape[1]))
-        for start in range(0, len(block.positions), rows):
-            part = block.tokens[start : start + rows].astype(np.float32)
-            similar = part.reshape(-1, width) @ tokens  # (n · length, query tokens)
-            best = similar.reshape(len(part), length, -1).max(axis=1)
-            total = np.add.reduceat(best, starts, axis=1)  # (n, queries)
-            scores[np.ix_(asking, block.positions[start : start + rows])] = total.T
+
+    def fill(part: _Block) -> None:
+        documents, length, width = part.tokens.shape
+        similar = part.tokens.astype(np.float32).reshape(-1, width) @ tokens  # (n · length, query tokens)
+        best = similar.reshape(documents, length, -1).max(axis=1)
+        total = np.add.reduceat(best, starts, axis=1)  # (n, queries)
+        scores[np.ix_(asking, part.positions)] = total.T
+
+    parts = (part for block in blocks for part in block.cut(CHUNK_VALUES // tokens.shape[1]))
+    list(pool.map(fill, parts))  # reading the results raises what a thread raised
     return scores

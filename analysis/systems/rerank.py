@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems.catalogue import Entry
@@ -87,11 +89,15 @@ class TwoStage:
         documents = workbench.token_vectors(encoder, texts, role="document")
         asked = workbench.token_vectors(encoder, questions.texts, role="query")
         scores = np.empty(len(query))
-        for position in range(len(questions)):
-            if position % BATCH == 0:
-                workbench.progress(step, position, len(questions))
+
+        def fill(position: int) -> None:
             rows = slice(*np.searchsorted(query, [position, position + 1]))
             scores[rows] = _maxsim(asked, position, documents=documents, positions=where[rows])
+
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workbench.options.cores) as pool:
+            for start in range(0, len(questions), BATCH):
+                workbench.progress(step, start, len(questions))
+                list(pool.map(fill, range(start, min(start + BATCH, len(questions)))))
         workbench.progress(step, len(questions), len(questions))
         return scores
 

@@ -118,7 +118,7 @@ def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ..
     """
     known = store.benchmarks()
     if not known:
-        raise StoreError("no benchmark is stored yet: python -m analysis build icd10")
+        raise StoreError("no benchmark is stored yet: python -m analysis build bedside")
     row = store.benchmark(benchmark) if benchmark else known[0]
     chosen = benchmark_label(row)
     rows = chosen_tasks(store, Selection(chosen.address, tasks))

@@ -15,7 +15,7 @@ from analysis.errors import BabelscopeError, InputError
 from analysis.views import overview, source
 from analysis.views.overview import Contents
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, SystemLabel, TaskLabel
-from pages.shared import address, first_start, glossary, tables
+from pages.shared import address, first_start, glossary, more_data, tables
 from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
@@ -80,14 +80,16 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         _masthead(which)
     st.title(which.question, anchor=False)
     try:
-        if first_start.running() or source.open_source() is None:
+        if source.open_source() is None or (first_start.running() and not answer(overview.contents, None).systems):
             first_start.show()
             st.stop()
+        first_start.show_rest()
         with st.sidebar:
             frame = _choices(every_task=every_task, systems=systems)
         yield frame
         with st.sidebar:
             first_start.offer_to_finish()
+            more_data.offer(answer(overview.contents, frame.benchmark.address).benchmarks, shown=frame.benchmark)
     except BabelscopeError as error:
         trouble(error)
         st.stop()

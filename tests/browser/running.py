@@ -43,7 +43,7 @@ def free_port():
 
 
 @contextlib.contextmanager
-def app(cache, log):
+def app(cache, log, *, environment=None):
     """The app on its own port over a cache folder; yields its address and ends only what it started."""
     port = free_port()
     with Path(log).open("wb") as output:
@@ -59,7 +59,7 @@ def app(cache, log):
                 "--server.address=127.0.0.1",
             ],
             cwd=ROOT,
-            env=os.environ | {"BABELSCOPE_CACHE": str(cache), "HF_HUB_OFFLINE": "1"},
+            env=os.environ | {"BABELSCOPE_CACHE": str(cache), "HF_HUB_OFFLINE": "1"} | (environment or {}),
             stdout=output,
             stderr=output,
             start_new_session=True,

@@ -375,12 +375,13 @@ def test_the_real_command_line_starts(cache):
     assert state(cache).status == "stopped"  # a version is no job: it said nothing of itself
 
 
-def test_the_first_start_is_the_small_benchmark(cache, fake):
+def test_the_first_start_builds_bedside_and_stores_the_quick_systems_before_the_others(cache, fake):
     fake("print(sys.argv[1:])")
-    jobs.start_first(cache.root)
+    jobs.begin(jobs.FIRST_START, cache.root)
     until(lambda: not progress.alive(cache, jobs.FIRST_START))
     words = (cache.jobs / "first-start.log").read_text()
-    assert words == "['-m', 'analysis', 'build', 'icd10', '--concepts', '200', '--run', 'all']\n"
+    quick = "bm25,bm25-cjk,use-multilingual-v3,rrf-bm25-use"
+    assert words == f"['-m', 'analysis', 'build', 'bedside', '--run', '{quick}', '--run', 'all']\n"
 
 
 def test_the_state_is_plain_json(cache):

@@ -223,5 +223,5 @@ def test_what_is_unknown_is_refused(real_store, request_, message):
 
 
 def test_an_empty_store_says_what_to_do(tmp_path):
-    with pytest.raises(StoreError, match="build icd10"):
+    with pytest.raises(StoreError, match="build bedside"):
         run(Cache(tmp_path), request=RunRequest("icd10", systems=("bm25",)), progress=silent)

@@ -1,9 +1,13 @@
 """Visits to a full and to an empty cache folder."""
 
 import pytest
-from visits import FirstStart, Visit
+from visits import PlayedJob, Visit
 
 from analysis import jobs
+from analysis.jobs.build import build_bedside
+from analysis.jobs.run import RunRequest, run
+from analysis.model import silent
+from analysis.paths import Cache
 
 
 @pytest.fixture
@@ -13,13 +17,42 @@ def full(real_store, monkeypatch):
     return Visit()
 
 
+@pytest.fixture(scope="session")
+def bedside_store(tmp_path_factory):
+    """Bedside with two systems that are quick."""
+    cache = Cache(tmp_path_factory.mktemp("bedside"))
+    address = build_bedside(cache, progress=silent)
+    run(cache, request=RunRequest(address, systems=("bm25", "use-multilingual-v3")), progress=silent)
+    return cache.root
+
+
 @pytest.fixture
-def first_start(monkeypatch):
-    """The first-start job, played by the test."""
-    played = FirstStart()
-    for name in ("state", "start_first", "cancel"):
-        monkeypatch.setattr(jobs, name, getattr(played, name))
-    return played
+def bedside(bedside_store, monkeypatch):
+    """A visit to it."""
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(bedside_store))
+    return Visit()
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """The jobs that pages start, played by the test."""
+    known = {name: PlayedJob(name) for name in (jobs.FIRST_START, jobs.ADD_ICD10)}
+    monkeypatch.setattr(jobs, "state", lambda name, folder=None: known[name].said)
+    monkeypatch.setattr(jobs, "begin", lambda name, folder=None: known[name].begin())
+    monkeypatch.setattr(jobs, "cancel", lambda name, folder=None: known[name].asked.append("cancel"))
+    return known
+
+
+@pytest.fixture
+def first_start(played):
+    """The first-start job."""
+    return played[jobs.FIRST_START]
+
+
+@pytest.fixture
+def adding(played):
+    """The job that adds ICD-10."""
+    return played[jobs.ADD_ICD10]
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 import pytest
-from visits import job, words
+from visits import job, parameters, words
 
 from analysis import paths
 from analysis.model import Benchmark, Document, Judgement, Query, Task
@@ -13,7 +13,7 @@ def test_an_empty_cache_says_what_will_be_done_and_starts_it_once(empty, first_s
     page = empty.page(name)
     assert not page.exception
     assert first_start.asked == ["start"]
-    assert "small ICD-10 benchmark (200 codes, six languages)" in words(page)
+    assert "its own clinical benchmark in six languages" in words(page)
     page.run()
     assert first_start.asked == ["start"]
 
@@ -62,26 +62,32 @@ def test_a_job_that_ended_badly_says_so_and_waits_for_the_button(empty, first_st
 
 
 def test_a_job_that_dies_at_once_is_not_started_for_ever(empty, first_start):
-    first_start.start_first = None
+    first_start.dies = True  # and leaves no word
     page = empty.page("overview")
-    first_start.said = None  # it left no word
     page.run()
     assert first_start.asked == ["start"]
     assert "did not start" in words(page)
 
 
-def test_while_it_runs_a_half_built_store_is_not_shown(full, first_start):
-    first_start.said = job("running", "search BM25", done=0, total=1)
+def test_what_is_there_is_shown_while_the_rest_runs(full, first_start):
+    first_start.said = job("running", "encode all-MiniLM", done=5, total=10)
     page = full.page("routes")
-    assert "Now: search BM25" in words(page)
-    assert not page.get("plotly_chart")
+    assert "More systems are being run. Now: encode all-MiniLM" in words(page)
+    assert page.get("plotly_chart")
+
+
+def test_a_benchmark_without_results_is_not_shown_while_it_runs(without_runs, first_start):
+    first_start.said = job("running", "search BM25", done=0, total=1)
+    page = without_runs.page("routes")
+    assert "Nothing is here yet" in words(page)
+    assert not page.selectbox
 
 
 def test_a_build_cut_short_can_be_finished_beside_what_it_left(full, first_start):
     first_start.said = job("cancelled", "search BM25", message="cancelled")
     page = full.page("overview")
     assert page.get("plotly_chart")
-    assert [button.label for button in page.sidebar.button] == ["Finish the first build"]
+    assert [button.label for button in page.sidebar.button] == ["Finish the first build"]  # ICD-10 is there
 
 
 @pytest.fixture
@@ -113,3 +119,21 @@ def test_a_build_cut_short_before_the_first_run_offers_to_go_on(without_runs, fi
     page = without_runs.page("overview")
     assert "was cancelled" in words(page)
     assert [button.label for button in page.button] == ["Try again"]
+
+
+def test_a_button_adds_icd10_and_the_page_keeps_its_benchmark(bedside, adding):
+    page = bedside.page("overview")
+    assert "11,255 real code titles" in words(page)
+    page.sidebar.button[0].click().run()
+    assert adding.asked == ["start"]
+    assert parameters(page)["benchmark"] == "bedside"
+    assert "Adding ICD-10: starting" in words(page)
+    page.sidebar.button[0].click().run()
+    assert adding.asked == ["start", "cancel"]
+
+
+def test_adding_that_failed_says_why_and_can_be_tried_again(bedside, adding):
+    adding.said = job("failed", "read titles", message="no network", name=adding.name)
+    page = bedside.page("overview")
+    assert "Adding ICD-10 failed: no network" in words(page)
+    assert page.sidebar.button[0].label == "Add ICD-10"

@@ -28,27 +28,23 @@ class Visit:
         return app.run()
 
 
-class FirstStart:
-    """Stands in for the job: what it says is set by the test, and what the page asks of it is kept."""
+class PlayedJob:
+    """Stands in for a job: what it says is set by the test, and what the page asks of it is kept."""
 
-    def __init__(self):
+    def __init__(self, name):
+        self.name = name
         self.said = None
         self.asked = []
+        self.dies = False
 
-    def state(self, name, folder=None):
-        return self.said
-
-    def start_first(self, folder=None):
+    def begin(self):
         self.asked.append("start")
-        self.said = job("running", "start")
-
-    def cancel(self, name, folder=None):
-        self.asked.append("cancel")
+        self.said = None if self.dies else job("running", "start", name=self.name)
 
 
-def job(status, step, *, done=0, total=0, message=None):
+def job(status, step, *, done=0, total=0, message=None, name=jobs.FIRST_START):
     """What a job says of itself."""
-    return JobState(jobs.FIRST_START, status, step, done, total, 50.0, 12.0, 75.0, (("read titles", 2.0),), message)
+    return JobState(name, status, step, done, total, 50.0, 12.0, 75.0, (("read titles", 2.0),), message)
 
 
 def words(app):

@@ -415,3 +415,14 @@ def test_the_bare_path_works_too(tmp_path, monkeypatch):
     store, _ = stored(Cache(tmp_path.relative_to(tmp_path)), "bm25")
     assert store.hits(run_of(store), [0], top=1) == [(0, 1, 2, 0.9)]
     assert by_hand.files(store.cache)
+
+
+def test_a_new_system_does_not_renumber_the_old_ones(cache):
+    store = stored(cache, "zeta")[0]
+    paradigm = store.system_labels()["zeta"].paradigm
+    for name in ("alpha", "zeta"):  # zeta comes again under another title, as a second run brings it
+        with write.writer(cache) as writer:
+            writer.add_system(name, title=f"new {name}", short=name, paradigm=paradigm)
+    labels = read.open_store(cache).system_labels()
+    assert list(labels) == ["alpha", "zeta"]
+    assert [(label.title, label.member) for label in labels.values()] == [("new alpha", 1), ("new zeta", 0)]

@@ -36,9 +36,8 @@ def test_search_equals_naive_loops(monkeypatch):
     rng = np.random.default_rng(11)
     documents = [units(rng, n) for n in rng.integers(1, 6, 30)]
     queries = [units(rng, n) for n in rng.integers(1, 9, 9)]
-    found = search(
-        tokens(*documents), tokens(*queries), group=np.arange(30), depth=30, tie_order=np.arange(30, dtype=np.int32)
-    )
+    order = np.arange(30, dtype=np.int32)
+    found = search(tokens(*documents), tokens(*queries), group=np.arange(30), depth=30, tie_order=order, threads=2)
     for q, query in enumerate(queries):
         expected = [naive(query.astype(np.float32), document.astype(np.float32)) for document in documents]
         mine = found.query == q

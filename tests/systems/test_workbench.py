@@ -9,7 +9,7 @@ from analysis.model import Corpus, Questions
 from analysis.paths import Cache
 from analysis.systems import encoders, workbench
 from analysis.systems.catalogue import entry
-from analysis.systems.encoders import LoadOptions
+from analysis.systems.encoders import LoadOptions, guessed_lengths
 from analysis.systems.workbench import EncodedFacts, Need, Workbench, batches
 
 MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")
@@ -31,6 +31,9 @@ class Counting:
     def encode(self, texts, *, role):
         self.seen += texts
         return np.array([[len(text), ord(text[-1]), role == "query"] for text in texts], dtype=np.float32)
+
+    def lengths(self, texts):
+        return guessed_lengths(texts)
 
     def encode_tokens(self, texts, *, role):
         matrices = [np.full((len(text.split()), 3), len(text), dtype=np.float16) for text in texts]
@@ -103,7 +106,7 @@ def test_a_cancelled_run_goes_on_where_it_stopped(bench, loaded, monkeypatch):
 
     with pytest.raises(JobCancelledError):
         bench(progress=progress).vectors(MINILM, TEXTS, role="document")
-    assert steps[2:] == [("encode all-MiniLM", done, 10) for done in (0, 2, 4, 6)]
+    assert steps[2:] == [("encode all-MiniLM", done, 10) for done in (0, 0, 2, 4, 6)]  # first their lengths are taken
     assert bench().vectors(MINILM, TEXTS, role="document").shape == (10, 3)
     assert len(loaded[0].seen) == 6
     assert len(loaded[1].seen) == 4
@@ -164,10 +167,11 @@ def test_the_manifest_says_what_the_vectors_are_of(bench, tmp_path):
 
 def test_batches_hold_texts_of_similar_length_and_no_more_than_fits(monkeypatch):
     monkeypatch.setattr(workbench, "MOST_TEXTS", 3)
-    monkeypatch.setattr(workbench, "BATCH_BYTES", 8)
-    texts = ["aa", "a" * 9, "", "病", "aaaa", "a", "b"]
-    assert list(batches(texts)) == [["a" * 9], ["aaaa", "病"], ["aa", "a", "b"], [""]]
-    assert list(batches([])) == []
+    monkeypatch.setattr(workbench, "BATCH_TOKENS", 8)
+    lengths = {"aa": 2, "long": 9, "": 0, "病": 3, "aaaa": 4, "a": 1, "b": 1}
+    made = batches(list(lengths), lengths=np.array(list(lengths.values())))
+    assert list(made) == [["long"], ["aaaa", "病"], ["aa", "a", "b"], [""]]
+    assert list(batches([], lengths=np.empty(0, dtype=np.int64))) == []
 
 
 class Ranked:

@@ -1,0 +1,79 @@
+"""A job seen from a page: what it does, how far it is, and the button that cancels it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis import jobs
+from analysis.jobs import JobState
+from analysis.views import source
+from pages.shared import tables
+from pages.shared.tables import Markup, Width
+
+EVERY = 1.0  # seconds between two looks at the job
+ENDED = ("cancelled", "failed", "stopped")
+
+
+def runs(state: JobState | None) -> bool:
+    """Whether a job is under way."""
+    return state is not None and state.status == "running"
+
+
+def watch(name: str, *, lead: str = "Now", finished: bool = False) -> None:
+    """The running job, drawn anew every second; the page is drawn anew when it ends or has stored something.
+
+    Args:
+        name: of the job.
+        lead: stands before the step.
+        finished: list the steps behind it too.
+    """
+    _watch(name, lead, finished, source.generation())
+
+
+@st.fragment(run_every=EVERY)
+def _watch(name: str, lead: str, steps: bool, drawn_with: str | None) -> None:
+    state = jobs.state(name)
+    if state is None or not runs(state) or source.generation() != drawn_with:
+        st.rerun()
+        return
+    with st.container(border=True):
+        explain(f"{lead}: {_step(state.step)}", kind="takeaway")
+        st.progress(min(state.done / state.total, 1.0) if state.total else 0.0)
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            explain(_pace(state), width="content")
+            st.button("Cancel", on_click=jobs.cancel, args=(name,), key=f"cancel-{name}")
+    if steps:
+        finished(state)
+
+
+def finished(state: JobState) -> None:
+    """The steps behind a job, the last one on top."""
+    rows = [(_step(step), duration(seconds)) for step, seconds in reversed(state.finished)]
+    if rows:
+        tables.show(tables.table({"Finished": "text", "Time": "number"}, rows, caption="Finished steps"))
+
+
+def explain(words: str, *, kind: str = "caption", width: Width = "stretch") -> None:
+    """One paragraph."""
+    tables.show(Markup(f'<p class="{kind}">{tables.escaped(words)}</p>'), width=width)
+
+
+def _step(step: str) -> str:
+    return "starting" if step == "start" else step
+
+
+def _pace(state: JobState) -> str:
+    """How far the step is, how fast, how long the job has run and how long the step still takes."""
+    parts = [f"{state.done:,} of {state.total:,}"] if state.total > 1 else []
+    if state.per_second and state.total > 1:
+        parts.append(f"{state.per_second:,.0f} texts/s" if "encode" in state.step else f"{state.per_second:,.1f}/s")
+    parts.append(f"{duration(state.elapsed)} so far")
+    if state.seconds_left is not None and state.total > 1:
+        parts.append(f"about {duration(state.seconds_left)} left in this step")
+    return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: 8 s, 1 min 5 s."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"

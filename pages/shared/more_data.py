@@ -1,0 +1,47 @@
+"""The second benchmark: one button adds ICD-10 while the pages stay usable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis import jobs
+from analysis.views.selection import BenchmarkLabel
+from pages.shared import address, job_box
+
+OFFER = (
+    "ICD-10: 11,255 real code titles in six languages. It needs the network once and about a quarter of an hour, "
+    "in the background."
+)
+ENDINGS = {
+    "cancelled": "Adding ICD-10 was cancelled. What it had encoded is kept.",
+    "failed": "Adding ICD-10 failed:",
+    "stopped": "Adding ICD-10 was interrupted. It goes on where it stopped.",
+}
+
+
+def offer(benchmarks: Sequence[BenchmarkLabel], *, shown: BenchmarkLabel) -> None:
+    """The button that adds ICD-10 where it is not there yet; while that runs, how far it is.
+
+    Args:
+        benchmarks: all stored ones.
+        shown: the one the page is about; it stays so when ICD-10, then the newest, arrives.
+    """
+    state = jobs.state(jobs.ADD_ICD10)
+    if job_box.runs(state):
+        job_box.watch(jobs.ADD_ICD10, lead="Adding ICD-10")
+        return
+    if any(label.name == "icd10" for label in benchmarks) and (state is None or state.status not in ENDINGS):
+        return
+    if state is not None and state.status in ENDINGS:
+        job_box.explain(
+            f"{ENDINGS[state.status]} {state.message or ''}" if state.status == "failed" else ENDINGS[state.status]
+        )
+    job_box.explain(OFFER)
+    st.button("Add ICD-10", on_click=_begin, args=(shown.address,))
+
+
+def _begin(shown: str) -> None:
+    address.put(benchmark=shown)
+    jobs.begin(jobs.ADD_ICD10)
