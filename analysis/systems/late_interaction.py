@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +26,9 @@ QUERY_TOKENS = 2048
 
 CHUNK_VALUES = 1_000_000
 """Similarities held at once, 4 MB: more do not fit the processor's cache."""
+
+
+_ALONE = threading.Lock()
 
 
 class LateInteraction:
@@ -106,7 +111,7 @@ def search(
     without = excluded or {}
     blocks = _blocks(documents)
     hits = []
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with workers(threads) as pool:
         for batch in _query_batches(queries.lengths):
             progress(step, int(batch[0]), len(queries))
             scores = _scores(blocks, queries.take(batch), count=len(documents), pool=pool)
@@ -116,6 +121,13 @@ def search(
                 hits.append((np.full(len(best), position), best.astype(np.int64), everyone[best].astype(np.float64)))
     progress(step, len(queries), len(queries))
     return ranking(hits, depth=depth)
+
+
+@contextmanager
+def workers(threads: int) -> Iterator[Executor]:
+    """Threads that multiply matrices on one core each; sessions of one server take turns, as the limit is global."""
+    with _ALONE, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        yield pool
 
 
 def maxsim(query: NDArray[np.float16], documents: TokenVectors) -> NDArray[np.float32]:

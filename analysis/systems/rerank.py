@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems.catalogue import Entry
-from analysis.systems.late_interaction import LIMIT, LateInteraction, maxsim
+from analysis.systems.late_interaction import LIMIT, LateInteraction, maxsim, workers
 from analysis.systems.workbench import Need, System, TokenVectors, Workbench
 
 BATCH = 64
@@ -94,7 +92,7 @@ class TwoStage:
             rows = slice(*np.searchsorted(query, [position, position + 1]))
             scores[rows] = _maxsim(asked, position, documents=documents, positions=where[rows])
 
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workbench.options.cores) as pool:
+        with workers(workbench.options.cores) as pool:
             for start in range(0, len(questions), BATCH):
                 workbench.progress(step, start, len(questions))
                 list(pool.map(fill, range(start, min(start + BATCH, len(questions)))))

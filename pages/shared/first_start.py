@@ -6,7 +6,6 @@ import streamlit as st
 
 from analysis import jobs
 from pages.shared import job_box, tables
-from pages.shared.job_box import ENDED
 from pages.shared.tables import Markup
 
 PROMISE = (
@@ -16,7 +15,7 @@ PROMISE = (
 )
 ENDINGS = {
     "cancelled": "The first build was cancelled. What it had encoded is kept.",
-    "failed": "The first build failed.",
+    "failed": "The first build failed:",
     "stopped": "The first build was interrupted. It goes on where it stopped.",
 }
 
@@ -28,8 +27,7 @@ def running() -> bool:
 
 def cut_short() -> bool:
     """Whether the first build was begun and did not come to its end."""
-    state = jobs.state(jobs.FIRST_START)
-    return state is not None and state.status in ENDED
+    return job_box.ending(jobs.state(jobs.FIRST_START), ENDINGS) is not None
 
 
 def show() -> None:
@@ -44,12 +42,10 @@ def show() -> None:
         job_box.explain(PROMISE)
         job_box.watch(jobs.FIRST_START, finished=True)
         return
-    words = ENDINGS.get(state.status, "Nothing is here yet.") if state else "The first build did not start."
-    _say(words)
-    if state and state.status == "failed" and state.message:
-        st.error(state.message)
+    ended = job_box.ending(state, ENDINGS)
+    _say(ended or ("Nothing is here yet." if state else "The first build did not start."))
     job_box.explain(PROMISE)
-    st.button("Build it" if words.startswith("Nothing") else "Try again", type="primary", on_click=_begin)
+    st.button("Build it" if state and not ended else "Try again", type="primary", on_click=_begin)
     if state:
         job_box.finished(state)
 
@@ -62,11 +58,9 @@ def show_rest() -> None:
 
 def offer_to_finish() -> None:
     """Where the first build ended badly after it had stored something: one line, and a button that takes it up."""
-    state = jobs.state(jobs.FIRST_START)
-    if state is not None and state.status in ENDINGS:
-        job_box.explain(
-            f"{ENDINGS[state.status]} {state.message or ''}" if state.status == "failed" else ENDINGS[state.status]
-        )
+    ended = job_box.ending(jobs.state(jobs.FIRST_START), ENDINGS)
+    if ended:
+        job_box.explain(ended)
         st.button("Finish the first build", on_click=_begin)
 
 

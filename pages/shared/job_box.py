@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from analysis import jobs
@@ -11,12 +13,24 @@ from pages.shared import tables
 from pages.shared.tables import Markup, Width
 
 EVERY = 1.0  # seconds between two looks at the job
-ENDED = ("cancelled", "failed", "stopped")
 
 
 def runs(state: JobState | None) -> bool:
     """Whether a job is under way."""
     return state is not None and state.status == "running"
+
+
+def ending(state: JobState | None, words: Mapping[str, str]) -> str | None:
+    """How a job ended badly, in one sentence; None where it did not.
+
+    Args:
+        state: what the job last said.
+        words: for each of the statuses cancelled, failed and stopped.
+    """
+    if state is None or state.status not in words:
+        return None
+    reason = f" {state.message}" if state.status == "failed" and state.message else ""
+    return words[state.status] + reason
 
 
 def watch(name: str, *, lead: str = "Now", finished: bool = False) -> None:

@@ -32,12 +32,11 @@ def offer(benchmarks: Sequence[BenchmarkLabel], *, shown: BenchmarkLabel) -> Non
     if job_box.runs(state):
         job_box.watch(jobs.ADD_ICD10, lead="Adding ICD-10")
         return
-    if any(label.name == "icd10" for label in benchmarks) and (state is None or state.status not in ENDINGS):
+    ended = job_box.ending(state, ENDINGS)
+    if any(label.name == "icd10" for label in benchmarks) and not ended:
         return
-    if state is not None and state.status in ENDINGS:
-        job_box.explain(
-            f"{ENDINGS[state.status]} {state.message or ''}" if state.status == "failed" else ENDINGS[state.status]
-        )
+    if ended:
+        job_box.explain(ended)
     job_box.explain(OFFER)
     st.button("Add ICD-10", on_click=_begin, args=(shown.address,))
 

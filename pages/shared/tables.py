@@ -84,7 +84,7 @@ def spread(found: Interval | None, label: str) -> Markup:
         return Markup("")
     between = ""
     if found.low is not None and found.high is not None:
-        between = f'<br><span class="soft">{found.low:.2f}–{found.high:.2f}</span>'
+        between = f'<br><span class="soft">{found.low:z.2f}–{found.high:z.2f}</span>'
     return Markup(f'<span title="{html.escape(_details(found, label))}">{found.value:.2f}{between}</span>')
 
 
