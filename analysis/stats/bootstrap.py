@@ -1,4 +1,4 @@
-"""Percentile bootstrap over families, by weights: draw counts times per-family sums, never copied rows.
+"""The bootstrap over families, by weights: draw counts times per-family sums, never copied rows.
 
 A *family* is what is drawn: queries about one source document or concept, in whatever languages. ``values`` is
 ``(C, Q)``, a column a system and measure, with NaN for the queries outside that measure's domain; ``family`` is
@@ -11,6 +11,7 @@ benchmarks; and *stratified* (:func:`stratified_draws`), where each language dra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,14 +19,20 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
-Weights = NDArray[np.float32]
+Weights = NDArray[np.uint8]
 Unit = Literal["joint", "stratified"]
 
 RESAMPLES = 2000
 """B of the percentile intervals, as in MMed-Bench-IR."""
 
 _CELLS_AT_ONCE = 4_000_000
-"""How many draws of single families, or cells of a weight matrix, are worked on at a time: 32 MB."""
+"""How many cells of a weight matrix are worked on at a time: 32 MB in double precision.
+
+The draws themselves are one byte a cell, 120 MB for 10,000 draws of 12,000 families: no family comes up 256 times.
+"""
+
+_PICKS_AT_ONCE = 2**16
+"""How many picks of families are counted at a time: what stays in a processor's cache."""
 
 
 class Bounds(NamedTuple):
@@ -49,6 +56,15 @@ class Strata(NamedTuple):
     draws: Weights  # (B, U), U such codes
 
 
+class LanguageSums(NamedTuple):
+    """What the G families that ask in one language weigh in C columns, which have D different domains."""
+
+    families: slice | NDArray[np.intp]  # their codes; a slice where these follow one another
+    sums: Floats  # (C, G) sums of each column
+    counts: Floats  # (D, G) queries in each domain
+    domain_of: NDArray[np.intp]  # (C,) the domain of each column
+
+
 def family_draws(n_families: int, *, resamples: int = RESAMPLES, seed: int) -> Weights:
     """Joint draws: how often each family is in each of B samples of F families with replacement.
 
@@ -58,7 +74,8 @@ def family_draws(n_families: int, *, resamples: int = RESAMPLES, seed: int) -> W
         seed: fixed, stored and shown with the interval.
 
     Returns:
-        ``(B, F)`` float32 counts; every row sums to F. The same seed gives the same draws.
+        ``(B, F)`` counts; every row sums to F. The same seed gives the same draws, and fewer draws are the first of
+        more.
 
     Source:
         Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 6.2; families as in Field & Welsh (2007),
@@ -78,16 +95,18 @@ def stratified_draws(family: Codes, language: Codes, *, resamples: int = RESAMPL
 
     Returns:
         Codes of the families within languages and their draws; in every draw the counts of each language sum to the
-        number of its families.
+        number of its families. Fewer draws are the first of more.
 
     Source:
         ChemCLIR-Bench; Davison & Hinkley (1997), Bootstrap Methods and their Application, section 3.2.
     """
     pairs, within = np.unique(np.stack([language, family]), axis=1, return_inverse=True)
     _, sizes = np.unique(pairs[0], return_counts=True)  # pairs are sorted by language: a block of columns each
-    rng = np.random.default_rng(seed)
-    blocks = [_draw(int(size), resamples, rng) for size in sizes]
-    return Strata(within.ravel(), np.concatenate([np.empty((resamples, 0), np.float32), *blocks], axis=1))
+    draws = np.empty((resamples, int(sizes.sum())), dtype=np.uint8)
+    ends = np.cumsum(sizes)
+    for number, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        draws[:, end - size : end] = _draw(int(size), resamples, np.random.default_rng([seed, number]))
+    return Strata(within.ravel(), draws)
 
 
 def method_name(unit: Unit = "joint", resamples: int = RESAMPLES) -> str:
@@ -104,9 +123,9 @@ def pooled_mean(values: Floats) -> Mean:
     Returns:
         Mean and number of queries, ``(...)`` each; NaN and 0 for an empty domain. Exact where all values are equal.
     """
-    floor, above = _lift(values)
+    floor, above = lift(values)
     n = np.count_nonzero(~np.isnan(values), axis=-1)
-    return Mean(floor + _ratio(np.nansum(above, axis=-1), n), np.asarray(n))
+    return Mean(floor + ratio(np.nansum(above, axis=-1), n), np.asarray(n))
 
 
 def language_means(values: Floats, *, language: Codes, n_languages: int) -> Floats:
@@ -139,10 +158,10 @@ def balanced_mean(values: Floats, *, language: Codes, n_languages: int) -> Mean:
     Source:
         ChemCLIR-Bench.
     """
-    floor, above = _lift(values)
+    floor, above = lift(values)
     means = language_means(above, language=language, n_languages=n_languages)
     n = np.count_nonzero(~np.isnan(values), axis=-1)
-    return Mean(floor + _mean_of_defined(means, axis=-1), np.asarray(n))
+    return Mean(floor + mean_of_defined(means, axis=-1), np.asarray(n))
 
 
 def max_minus_min(means: Floats) -> Floats:
@@ -168,30 +187,16 @@ def pooled_draws(values: Floats, *, family: Codes, draws: Weights) -> Floats:
     Returns:
         ``(B, C)``; NaN where no drawn family has a query in the domain.
     """
-    floor, above = _lift(values)
-    return floor + _weighted_means(above, family, draws)
-
-
-def language_draws(values: Floats, *, family: Codes, language: Codes, n_languages: int, draws: Weights) -> Floats:
-    """The mean of each language in each draw.
-
-    Args:
-        values: ``(C, Q)``, NaN outside the domain.
-        family: ``(Q,)``.
-        language: ``(Q,)`` codes 0 ... L - 1.
-        n_languages: L.
-        draws: ``(B, F)``.
-
-    Returns:
-        ``(B, C, L)``; NaN where no drawn family has a query of the language in the domain.
-    """
-    floor, above = _lift(values)
-    means = np.empty((len(draws), len(values), n_languages))
-    for code in range(n_languages):
-        spoken = language == code
-        families, within = np.unique(family[spoken], return_inverse=True)
-        means[:, :, code] = _weighted_means(above[:, spoken], within, draws[:, families])
-    return floor[:, np.newaxis] + means
+    floor, above = lift(values)
+    inside = ~np.isnan(above)
+    domains, domain_of = np.unique(inside, axis=0, return_inverse=True)  # columns often share one domain
+    sums = per_family(np.nan_to_num(above), family, draws.shape[1])
+    table = np.concatenate([sums, per_family(domains, family, draws.shape[1])]).T
+    means = np.empty((len(draws), len(values)))
+    for rows, block in _blocks(draws):
+        weighted = block.astype(np.float64) @ table
+        means[rows] = ratio(weighted[:, : len(sums)], weighted[:, len(sums) :][:, domain_of.ravel()])
+    return floor + means
 
 
 def balanced_draws(values: Floats, *, family: Codes, language: Codes, n_languages: int, draws: Weights) -> Floats:
@@ -210,31 +215,44 @@ def balanced_draws(values: Floats, *, family: Codes, language: Codes, n_language
     Source:
         ChemCLIR-Bench.
     """
-    floor, above = _lift(values)
-    means = language_draws(above, family=family, language=language, n_languages=n_languages, draws=draws)
-    return floor + _mean_of_defined(means, axis=-1)
+    floor, above = lift(values)
+    spoken = list(language_sums(above, family=family, language=language, n_languages=n_languages))
+    tables = [np.concatenate([part.sums, part.counts]).T for part in spoken]
+    means = np.empty((len(draws), len(values)))
+    for rows, block in _blocks(draws):
+        total, defined = np.zeros(means[rows].shape), np.zeros(means[rows].shape)
+        for part, table in zip(spoken, tables, strict=True):
+            weighted = block[:, part.families].astype(np.float64) @ table
+            counts = weighted[:, len(values) :][:, part.domain_of]
+            total += np.nan_to_num(ratio(weighted[:, : len(values)], counts))
+            defined += counts > 0
+        means[rows] = ratio(total, defined)
+    return floor + means
 
 
-def max_minus_min_draws(values: Floats, *, family: Codes, language: Codes, n_languages: int, draws: Weights) -> Floats:
-    """The gap between the best and the worst language in each draw, whichever they are there.
-
-    Biased upward: in a draw the extremes are further apart than the languages are.
+def language_sums(values: Floats, *, family: Codes, language: Codes, n_languages: int) -> Iterator[LanguageSums]:
+    """Per-family sums and counts, language by language; a language nobody asks in is left out.
 
     Args:
         values: ``(C, Q)``, NaN outside the domain.
         family: ``(Q,)``.
         language: ``(Q,)`` codes 0 ... L - 1.
         n_languages: L.
-        draws: ``(B, F)``.
-
-    Returns:
-        ``(B, C)``; NaN where fewer than two languages are in the draw.
-
-    Source:
-        MMed-Bench-IR.
     """
-    means = language_draws(values, family=family, language=language, n_languages=n_languages, draws=draws)
-    return max_minus_min(means)
+    for code in range(n_languages):
+        spoken = language == code
+        families, within = np.unique(family[spoken], return_inverse=True)
+        if not len(families):
+            continue
+        mine = values[:, spoken]
+        domains, domain_of = np.unique(~np.isnan(mine), axis=0, return_inverse=True)
+        first, last = int(families[0]), int(families[-1])
+        yield LanguageSums(
+            slice(first, last + 1) if last - first + 1 == len(families) else families,
+            per_family(np.nan_to_num(mine), within, len(families)),
+            per_family(domains, within, len(families)),
+            domain_of.ravel(),
+        )
 
 
 def interval_of_draws(draws: Floats, *, level: float = 0.95) -> Bounds:
@@ -253,48 +271,13 @@ def interval_of_draws(draws: Floats, *, level: float = 0.95) -> Bounds:
     ordered = np.sort(draws, axis=0)  # NaN last
     n = np.count_nonzero(~np.isnan(draws), axis=0)
     tail = (1 - level) / 2
-    return Bounds(_quantile(ordered, n, tail), _quantile(ordered, n, 1 - tail))
-
-
-def percentile_pooled(values: Floats, *, family: Codes, draws: Weights, level: float = 0.95) -> Bounds:
-    """Percentile interval of the pooled mean of each column.
-
-    Args:
-        values: ``(C, Q)``, NaN outside the domain.
-        family: ``(Q,)``.
-        draws: ``(B, F)``.
-        level: of the interval.
-
-    Returns:
-        Two arrays ``(C,)``; NaN for an empty domain, both the value where all queries have the same.
-    """
-    return interval_of_draws(pooled_draws(values, family=family, draws=draws), level=level)
-
-
-def percentile_balanced(
-    values: Floats, *, family: Codes, language: Codes, n_languages: int, draws: Weights, level: float = 0.95
-) -> Bounds:
-    """Percentile interval of the language-balanced mean of each column.
-
-    Args:
-        values: ``(C, Q)``, NaN outside the domain.
-        family: ``(Q,)``.
-        language: ``(Q,)`` codes 0 ... L - 1.
-        n_languages: L.
-        draws: ``(B, F)``.
-        level: of the interval.
-
-    Returns:
-        Two arrays ``(C,)``; NaN for an empty domain, both the value where all queries have the same.
-    """
-    means = balanced_draws(values, family=family, language=language, n_languages=n_languages, draws=draws)
-    return interval_of_draws(means, level=level)
+    return Bounds(quantile(ordered, n, tail), quantile(ordered, n, 1 - tail))
 
 
 def _draw(n_families: int, resamples: int, rng: np.random.Generator) -> Weights:
     """Counts of F picks out of F families, ``(B, F)``, many draws at a time."""
-    counts = np.empty((resamples, n_families), dtype=np.float32)
-    at_once = max(1, _CELLS_AT_ONCE // max(1, n_families))
+    counts = np.empty((resamples, n_families), dtype=np.uint8)
+    at_once = max(1, _PICKS_AT_ONCE // max(1, n_families))
     for start in range(0, resamples, at_once):
         rows = min(at_once, resamples - start)
         picks = rng.integers(n_families, size=(rows, n_families)) if n_families else np.empty((rows, 0), np.int64)
@@ -303,7 +286,7 @@ def _draw(n_families: int, resamples: int, rng: np.random.Generator) -> Weights:
     return counts
 
 
-def _lift(values: Floats) -> tuple[Floats, Floats]:
+def lift(values: Floats) -> tuple[Floats, Floats]:
     """The smallest value of each column and what each value exceeds it by.
 
     Means are taken of the excess, so that a column of equal values has exactly that value as its mean in every draw.
@@ -313,45 +296,34 @@ def _lift(values: Floats) -> tuple[Floats, Floats]:
     return floor, values - floor[..., np.newaxis]
 
 
-def _weighted_means(values: Floats, family: Codes, draws: Weights) -> Floats:
-    """Weighted sums over counts of ``values`` ``(C, Q)`` in each draw, ``(B, C)``; NaN where the count is 0."""
-    inside = ~np.isnan(values)
-    domains, domain_of = np.unique(inside, axis=0, return_inverse=True)  # columns often share one domain
-    sums = _per_family(np.nan_to_num(values), family, draws.shape[1])
-    counts = _per_family(domains, family, draws.shape[1])
-    weighted = _times(draws, np.concatenate([sums, counts]).T)
-    return _ratio(weighted[:, : len(sums)], weighted[:, len(sums) :][:, domain_of.ravel()])
-
-
-def _per_family(values: NDArray[Any], family: Codes, n_families: int) -> Floats:
+def per_family(values: NDArray[Any], family: Codes, n_families: int) -> Floats:
     """Sum of ``values`` ``(C, Q)`` over the queries of each family, ``(C, F)``."""
     cell = family + n_families * np.arange(len(values))[:, np.newaxis]
     sums = np.bincount(cell.ravel(), weights=values.ravel(), minlength=len(values) * n_families)
     return np.asarray(sums.reshape(len(values), n_families), dtype=np.float64)
 
 
-def _times(draws: Weights, table: Floats) -> Floats:
-    """``draws @ table`` in double precision, a block of draws at a time to keep the converted copy small."""
-    product = np.empty((len(draws), table.shape[1]))
+def _blocks(draws: Weights) -> Iterator[tuple[slice, Weights]]:
+    """Some rows of the draws at a time: all of them in double precision would be eight times as large."""
     at_once = max(1, _CELLS_AT_ONCE // max(1, draws.shape[1]))
     for start in range(0, len(draws), at_once):
-        product[start : start + at_once] = draws[start : start + at_once].astype(np.float64) @ table
-    return product
+        rows = slice(start, start + at_once)
+        yield rows, draws[rows]
 
 
-def _mean_of_defined(values: Floats, *, axis: int) -> Floats:
+def mean_of_defined(values: Floats, *, axis: int) -> Floats:
     """Mean of what is not NaN along an axis, NaN where nothing is."""
-    return _ratio(np.nansum(values, axis=axis), np.count_nonzero(~np.isnan(values), axis=axis))
+    return ratio(np.nansum(values, axis=axis), np.count_nonzero(~np.isnan(values), axis=axis))
 
 
-def _ratio(numerator: NDArray[Any], denominator: NDArray[Any] | int) -> Floats:
+def ratio(numerator: NDArray[Any], denominator: NDArray[Any] | int) -> Floats:
     """``numerator / denominator``, NaN where the denominator is 0."""
     out = np.full(np.shape(numerator), np.nan)
     np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
     return out
 
 
-def _quantile(ordered: Floats, n: NDArray[np.int64], q: float) -> Floats:
+def quantile(ordered: Floats, n: NDArray[np.int64], q: float | Floats) -> Floats:
     """Linearly interpolated quantile of the first n of each sorted column, NaN where n is 0."""
     place = q * np.maximum(n - 1, 0)
     below = np.floor(place).astype(np.intp)

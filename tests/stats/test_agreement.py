@@ -1,8 +1,11 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
+from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 
-from analysis.stats.agreement import rank_biased_overlap
+from analysis.stats.agreement import accuracy, cohen_kappa, gwet_ac1, mean_absolute_error, rank_biased_overlap
 
 lists = st.lists(st.integers(0, 12), unique=True, min_size=1, max_size=10)
 
@@ -37,3 +40,34 @@ def test_symmetric_and_between_zero_and_one(first, second):
 @given(lists, st.floats(0.5, 0.98))
 def test_a_list_agrees_with_itself(items, p):
     assert rank_biased_overlap(items, items, p=p) == pytest.approx(1)
+
+
+def test_the_case_of_the_paper_high_agreement_without_kappa():
+    # One rater passes all 32, the other all but one: 96.9 % agreement, and nothing beyond chance by Cohen's κ.
+    first, second = ["pass"] * 32, ["pass"] * 31 + ["fail"]
+    found = accuracy(first, second)
+    assert found.value == pytest.approx(0.969, abs=5e-4)
+    outside = binomtest(31, 32).proportion_ci(method="wilson")
+    assert (found.low, found.high, found.n) == pytest.approx((outside.low, outside.high, 32))
+    assert cohen_kappa(first, second) == pytest.approx(0)
+    assert gwet_ac1(first, second) == pytest.approx(0.97, abs=5e-3)
+
+
+def test_kappa_equals_statsmodels_and_ac1_a_hand_calculation():
+    table = np.array([[20, 5, 1], [10, 15, 2], [0, 3, 9]])
+    pairs = [pair for pair, count in np.ndenumerate(table) for _ in range(count)]
+    first, second = zip(*pairs, strict=True)
+    assert cohen_kappa(first, second) == pytest.approx(statsmodels_kappa(table).kappa)
+    # Shares of the labels over both raters: 56, 50, 24 of 130.
+    by_chance = sum(share / 130 * (1 - share / 130) for share in (56, 50, 24)) / 2
+    assert gwet_ac1(first, second) == pytest.approx((44 / 65 - by_chance) / (1 - by_chance))
+
+
+def test_agreement_at_the_edges():
+    assert np.isnan(cohen_kappa("aa", "aa"))  # one label throughout
+    assert gwet_ac1("aa", "aa") == 1
+    assert cohen_kappa("ab", "ba") == pytest.approx(-1)
+    assert np.isnan([accuracy("", "").value, cohen_kappa("", ""), gwet_ac1("", ""), mean_absolute_error([], [])]).all()
+    assert mean_absolute_error([1, 2, 5], [1, 4, 4]) == 1
+    with pytest.raises(ValueError, match="zip"):
+        accuracy("ab", "a")

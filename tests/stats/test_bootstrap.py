@@ -11,6 +11,14 @@ from analysis.stats import bootstrap
 _ = np.nan
 
 
+def pooled(values, **drawn):
+    return bootstrap.interval_of_draws(bootstrap.pooled_draws(values, **drawn))
+
+
+def balanced(values, **drawn):
+    return bootstrap.interval_of_draws(bootstrap.balanced_draws(values, **drawn))
+
+
 def copied_rows(values, family, weights):
     """The queries of one draw, each repeated as often as its family was drawn."""
     return np.repeat(values, weights[family].astype(int))
@@ -19,19 +27,30 @@ def copied_rows(values, family, weights):
 def test_joint_draws_are_counts_of_f_picks():
     draws = bootstrap.family_draws(7, resamples=500, seed=1)
     assert draws.shape == (500, 7)
-    assert draws.dtype == np.float32
+    assert draws.dtype == np.uint8
     assert (draws.sum(axis=1) == 7).all()
     np.testing.assert_array_equal(draws, bootstrap.family_draws(7, resamples=500, seed=1))
     assert (draws != bootstrap.family_draws(7, resamples=500, seed=2)).any()
 
 
 def test_draws_in_blocks_are_multinomial(monkeypatch):
-    monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", 1000)  # 4000 draws of 5 families: 20 blocks
+    whole = bootstrap.family_draws(5, resamples=4001, seed=3)
+    monkeypatch.setattr(bootstrap, "_PICKS_AT_ONCE", 1000)  # 4001 draws of 5 families: 21 blocks
     draws = bootstrap.family_draws(5, resamples=4001, seed=3)
+    np.testing.assert_array_equal(draws, whole)  # the size of a block is no part of what a seed means
     assert (draws.sum(axis=1) == 5).all()
     assert draws.mean(axis=0) == pytest.approx(1, abs=0.08)  # sd of a mean: sqrt(0.8 / 4001) = 0.014
     assert draws.var(axis=0) == pytest.approx(5 * (1 / 5) * (4 / 5), abs=0.12)
     assert np.corrcoef(draws.T)[0, 1:] == pytest.approx(-1 / 4, abs=0.08)
+
+
+def test_fewer_draws_are_the_first_of_more():
+    many = bootstrap.family_draws(301, resamples=900, seed=3)
+    np.testing.assert_array_equal(bootstrap.family_draws(301, resamples=300, seed=3), many[:300])
+    family, language = np.arange(200) // 2, np.arange(200) % 2
+    many = bootstrap.stratified_draws(family, language, resamples=700, seed=3).draws
+    few = bootstrap.stratified_draws(family, language, resamples=100, seed=3).draws
+    np.testing.assert_array_equal(few, many[:100])
 
 
 def test_stratified_draws_keep_the_size_of_each_language():
@@ -84,7 +103,7 @@ def test_equals_scipy_with_one_query_a_family(binary):
     rng = np.random.default_rng(6)
     values = (rng.random(80) < 0.3).astype(float) if binary else rng.beta(0.5, 1.5, size=80)
     draws = bootstrap.family_draws(80, resamples=20_000, seed=7)
-    ours = bootstrap.percentile_pooled(values[np.newaxis], family=np.arange(80), draws=draws)
+    ours = pooled(values[np.newaxis], family=np.arange(80), draws=draws)
     theirs = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(8)
     ).confidence_interval
@@ -112,18 +131,13 @@ def test_weights_give_what_copied_rows_give(queries, seed):
     spoken = {**shared, "language": language, "n_languages": 3}
     pooled = bootstrap.pooled_draws(values, **shared)
     balanced = bootstrap.balanced_draws(values, **spoken)
-    gaps = bootstrap.max_minus_min_draws(values, **spoken)
-    by_language = bootstrap.language_draws(values, **spoken)
     for draw, weights in enumerate(draws):
         tongues = copied_rows(language, family, weights)
         rows = np.stack([copied_rows(column, family, weights) for column in values])
         np.testing.assert_allclose(pooled[draw], bootstrap.pooled_mean(rows).value)
-        means = bootstrap.language_means(rows, language=tongues, n_languages=3)
-        np.testing.assert_allclose(by_language[draw], means)
         np.testing.assert_allclose(
             balanced[draw], bootstrap.balanced_mean(rows, language=tongues, n_languages=3).value, atol=1e-15
         )
-        np.testing.assert_allclose(gaps[draw], bootstrap.max_minus_min(means), atol=1e-15)
 
 
 def test_a_family_that_is_drawn_brings_all_its_queries():
@@ -132,7 +146,7 @@ def test_a_family_that_is_drawn_brings_all_its_queries():
     draws = bootstrap.family_draws(2, resamples=2000, seed=9)
     means = bootstrap.pooled_draws(values, family=np.array([0, 0, 0, 1, 1, 1]), draws=draws)
     assert np.unique(means).tolist() == [0, 1 / 2, 1]
-    low, high = bootstrap.percentile_pooled(values, family=np.array([0, 0, 0, 1, 1, 1]), draws=draws)
+    low, high = pooled(values, family=np.array([0, 0, 0, 1, 1, 1]), draws=draws)
     assert (low[0], high[0]) == (0, 1)
 
 
@@ -141,18 +155,29 @@ def test_balanced_interval_contains_the_balanced_mean_only():
     values = np.r_[np.tile([0.8, 1.0], 45), np.tile([0.0, 0.2], 5)][np.newaxis]
     language = np.repeat([0, 1], [90, 10])
     strata = bootstrap.stratified_draws(np.arange(100), language, seed=10)
-    low, high = bootstrap.percentile_balanced(values, language=language, n_languages=2, **strata._asdict())
+    low, high = balanced(values, language=language, n_languages=2, **strata._asdict())
     assert low[0] < 0.5 < high[0] < 0.6
-    low, high = bootstrap.percentile_pooled(values, **strata._asdict())
+    low, high = pooled(values, **strata._asdict())
     assert 0.75 < low[0] < 0.82 < high[0]
+
+
+def test_blocks_of_draws_change_nothing(monkeypatch):
+    rng = np.random.default_rng(20)
+    values, family, language = rng.random((3, 60)), rng.integers(0, 20, 60), rng.integers(0, 3, 60)
+    values[1, rng.random(60) < 0.4] = _
+    shared = {"family": family, "draws": bootstrap.family_draws(20, resamples=50, seed=21)}
+    spoken = {"language": language, "n_languages": 3}
+    whole = bootstrap.pooled_draws(values, **shared), bootstrap.balanced_draws(values, **shared, **spoken)
+    monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", 7 * 20)
+    np.testing.assert_allclose(bootstrap.pooled_draws(values, **shared), whole[0], rtol=1e-14)
+    np.testing.assert_allclose(bootstrap.balanced_draws(values, **shared, **spoken), whole[1], rtol=1e-14)
 
 
 def test_a_language_that_vanishes_from_a_draw_is_left_out_of_it():
     values = np.array([[1.0, 0.0]])
     shared = {"family": np.array([0, 1]), "language": np.array([0, 1]), "n_languages": 2}
-    draws = np.array([[2, 0], [1, 1], [0, 2]], dtype=np.float32)
+    draws = np.array([[2, 0], [1, 1], [0, 2]], dtype=np.uint8)
     assert bootstrap.balanced_draws(values, draws=draws, **shared).tolist() == [[1], [1 / 2], [0]]
-    np.testing.assert_array_equal(bootstrap.max_minus_min_draws(values, draws=draws, **shared), [[_], [1], [_]])
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 0.3, 1 / 3, 1.0])
@@ -162,26 +187,25 @@ def test_equal_values_have_no_width(value):
     shared = {"family": np.arange(n), "draws": bootstrap.family_draws(n, resamples=200, seed=11)}
     spoken = {"language": language, "n_languages": 3}
     for low, high in (
-        bootstrap.percentile_pooled(values, **shared),
-        bootstrap.percentile_balanced(values, **shared, **spoken),
+        pooled(values, **shared),
+        balanced(values, **shared, **spoken),
     ):
         assert low.tolist() == high.tolist() == [value]
     assert bootstrap.pooled_mean(values).value.tolist() == [value]
     assert bootstrap.balanced_mean(values, **spoken).value.tolist() == [value]
-    assert not bootstrap.max_minus_min_draws(values, **shared, **spoken).any()
 
 
 def test_one_query_and_families_outside_the_domain():
     draws = bootstrap.family_draws(1, seed=12)
-    one = bootstrap.percentile_pooled(np.array([[0.25]]), family=np.array([0]), draws=draws)
+    one = pooled(np.array([[0.25]]), family=np.array([0]), draws=draws)
     assert np.ravel(one).tolist() == [0.25, 0.25]
     # Only family 2 of three is in the domain: draws without it are left out, the others all say 0.25.
     values, family = np.array([[_, _, 0.25], [_, _, _]]), np.array([0, 1, 2])
     shared = {"family": family, "draws": bootstrap.family_draws(3, seed=13)}
     spoken = {"language": np.array([0, 0, 1]), "n_languages": 2}
     for bounds in (
-        bootstrap.percentile_pooled(values, **shared),
-        bootstrap.percentile_balanced(values, **shared, **spoken),
+        pooled(values, **shared),
+        balanced(values, **shared, **spoken),
     ):
         np.testing.assert_array_equal(bounds, [[0.25, _], [0.25, _]])
 
@@ -190,10 +214,8 @@ def test_no_query_at_all():
     values, codes = np.empty((2, 0)), np.empty(0, dtype=np.int64)
     draws = bootstrap.family_draws(0, resamples=10, seed=14)
     assert draws.shape == (10, 0)
-    assert np.isnan(bootstrap.percentile_pooled(values, family=codes, draws=draws)).all()
-    assert np.isnan(
-        bootstrap.percentile_balanced(values, family=codes, language=codes, n_languages=2, draws=draws)
-    ).all()
+    assert np.isnan(pooled(values, family=codes, draws=draws)).all()
+    assert np.isnan(balanced(values, family=codes, language=codes, n_languages=2, draws=draws)).all()
     assert np.isnan(bootstrap.pooled_mean(values).value).all()
     strata = bootstrap.stratified_draws(codes, codes, resamples=10, seed=15)
     assert strata.draws.shape == (10, 0)
@@ -206,6 +228,6 @@ def test_joint_intervals_cover_parallel_queries():
     shared, own = rng.normal(size=(worlds, families, 1)), rng.normal(size=(worlds, families, languages))
     values = (np.sqrt(0.5) * (shared + own)).reshape(worlds, -1)
     draws = bootstrap.family_draws(families, resamples=1000, seed=17)
-    low, high = bootstrap.percentile_pooled(values, family=np.repeat(np.arange(families), languages), draws=draws)
+    low, high = pooled(values, family=np.repeat(np.arange(families), languages), draws=draws)
     coverage = np.mean((low <= 0) & (high >= 0))
     assert 0.90 <= coverage <= 0.98  # standard error of 300 worlds: 0.013; single queries would cover about 0.75

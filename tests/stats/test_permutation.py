@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.stats.permutation import sign_flip_p
+from analysis.stats.permutation import sign_flip_p, sign_flip_ps
 
 
 def by_hand(differences):
@@ -59,3 +59,23 @@ def test_under_an_exact_null_p_is_uniform():
     rng = np.random.default_rng(11)
     ps = [sign_flip_p(rng.choice([-1, 1], 20) * rng.random(20), seed=n, resamples=400) for n in range(300)]
     assert stats.kstest(ps, "uniform").pvalue > 0.001
+
+
+def test_columns_share_signs_and_equal_single_tests():
+    rng = np.random.default_rng(12)
+    columns = rng.normal(0.1, 1, (40, 4))
+    columns[9:, 1] = np.nan  # nine units: exact
+    columns[:, 2] = 2 * columns[:, 0]
+    columns[:, 3] = np.nan
+    found = sign_flip_ps(columns, seed=3)
+    assert found[0] == sign_flip_p(columns[:, 0], seed=3) == found[2]
+    assert found[1] == sign_flip_p(columns[:9, 1], seed=99)
+    assert np.isnan(found[3])
+    assert sign_flip_ps(np.empty((5, 0)), seed=3).shape == (0,)
+
+
+def test_drawn_signs_agree_with_the_normal_limit():
+    rng = np.random.default_rng(13)
+    columns = rng.normal(0.12, 1, (400, 3))
+    z = columns.sum(axis=0) / np.sqrt((columns**2).sum(axis=0))
+    assert sign_flip_ps(columns, seed=1) == pytest.approx(2 * stats.norm.sf(np.abs(z)), abs=0.015)
