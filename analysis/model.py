@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,11 @@ NEVER = np.int32(2**31 - 1)
 
 def silent(step: str, done: int, total: int) -> None:
     """The progress callback of callers that do not watch."""
+
+
+def scores_only(what: str) -> str:
+    """Why a benchmark without rankings cannot answer, such as "language routes need rankings"."""
+    return f"this benchmark has per-query scores only: {what}"
 
 
 class Document(NamedTuple):
@@ -46,6 +52,7 @@ class Query(NamedTuple):
     audit_status: str | None = None
     source_query: str | None = None  # the id of the query it is a version of; all language versions share it
     excluded_documents: tuple[str, ...] = ()  # leave the ranking before ranks are counted
+    attributes: Mapping[str, str] = MappingProxyType({})  # whatever else is known of it, by any other name
 
 
 class Judgement(NamedTuple):

@@ -12,7 +12,7 @@ from analysis.jobs.build import build_icd10
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
-from tests.hand_made import put, ranking_of, worked_example
+from tests.hand_made import put, put_scores, ranking_of, score_rows, worked_example, write_scores
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -29,6 +29,13 @@ def example_store(tmp_path_factory):
     bad = ranking_of(benchmark.tasks[0], [["f0-en", "c-en", "f1-en"], []], depth=10)
     cache = Cache(tmp_path_factory.mktemp("example"))
     return put(cache, benchmark, {("good", "multilingual dense"): good, ("bad", "lexical"): bad})
+
+
+@pytest.fixture(scope="session")
+def imported_store(tmp_path_factory):
+    """A store whose only benchmark, ``imported``, has per-query scores without rankings."""
+    folder = tmp_path_factory.mktemp("imported")
+    return put_scores(Cache(folder / "cache"), write_scores(folder / "scores.csv", score_rows()))
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,12 @@
 """Benchmarks and rankings small enough to check by hand."""
 
+import csv
+
 import numpy as np
 
 from analysis.jobs.facts import facts
-from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task
+from analysis.jobs.imports import ScoresRequest, import_scores
+from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task, silent
 from analysis.store import read, write
 
 
@@ -56,4 +59,48 @@ def put(cache, benchmark, rankings):
                 parents=[],
                 **count.of(ranking),
             )
+    return read.open_store(cache)
+
+
+def score_rows():
+    """Per-query scores of three models on forty queries, made from a fixed seed.
+
+    ``small`` lacks the last four queries. Every tenth query has no answer in its own language. Two queries share a
+    family (the id up to its first ``_``), mostly in two languages.
+    """
+    draw = np.random.default_rng(7)
+    rows = []
+    for model in ("large", "small", "org/other"):
+        for number in range(40):
+            home = number % 10 != 3
+            recall = draw.integers(0, 5) / 4
+            row = {
+                "model": model,
+                "query_id": f"p{number // 2}_{number}",
+                "query_language": ("en", "de", "fr")[number % 3],
+                "mode": "general" if number % 4 else "technical",
+                "specialty": ("heart", "lung, chest", "bone=marrow")[number % 3 if number % 2 else 0],
+                "number": number,
+                "recall_at_10": recall,
+                "rr_at_10": [0, 1 / 3, 0.5, 1][draw.integers(0, 4)],
+                "recall_at_10_same": min(1, recall + 0.25) if home else "",
+                "recall_at_10_cross": recall / 2,
+            }
+            if model != "small" or number < 36:
+                rows.append(row)
+    return rows
+
+
+def write_scores(path, rows):
+    """Rows as a CSV file."""
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def put_scores(cache, path, *, name="imported", family_from_id=True):
+    """Store a file of scores; the store."""
+    import_scores(cache, request=ScoresRequest(path, name, family_from_id=family_from_id), progress=silent)
     return read.open_store(cache)

@@ -15,7 +15,7 @@ import numpy as np
 import analysis
 from analysis.errors import InputError, StoreError, SystemRefusedError
 from analysis.jobs.facts import Facts, facts
-from analysis.model import Corpus, Progress, Questions, Ranking
+from analysis.model import Corpus, Progress, Questions, Ranking, scores_only
 from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.store.read import Store, TaskRow
@@ -135,7 +135,10 @@ def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:
     for name in request.tasks:
         if name not in known:
             raise InputError(f"unknown task {name!r}: {request.benchmark} has {', '.join(sorted(known))}")
-    return [task for task in tasks if not request.tasks or task.name in request.tasks]
+    chosen = [task for task in tasks if not request.tasks or task.name in request.tasks]
+    if not all(task.n_documents for task in chosen):
+        raise InputError(scores_only("a run needs documents to rank"))
+    return chosen
 
 
 class _Job:

@@ -93,6 +93,7 @@ class QueryColumns:
     strategy: NDArray[np.object_]
     audit_status: NDArray[np.object_]
     source_query: NDArray[np.object_]
+    attributes: Mapping[str, NDArray[np.object_]]  # every free attribute of the benchmark, by name in stored order
 
 
 @dataclass(frozen=True)
@@ -213,12 +214,43 @@ class Store:
 
     def queries(self, task_id: int) -> QueryColumns:
         """The queries of a task."""
-        return QueryColumns(**self._columns(
+        columns = self._columns(
             """SELECT id, language, text, family, sibling_group, related_group, tier, mode, strategy, audit_status,
                       source_query
                FROM query WHERE task_id = ? ORDER BY query""",
             [task_id],
-        ))  # fmt: skip
+        )
+        return QueryColumns(**columns, attributes=self._attributes(task_id, len(columns["id"])))
+
+    def _attributes(self, task_id: int, n_queries: int) -> dict[str, NDArray[np.object_]]:
+        """The free attributes of a task's queries, and those that only other tasks of its benchmark have."""
+        names = self._rows(
+            """SELECT attribute FROM query_attribute JOIN task USING (task_id)
+               WHERE benchmark_id = (SELECT benchmark_id FROM task WHERE task_id = ?)
+               GROUP BY attribute ORDER BY min(query_attribute.rowid)""",
+            [task_id],
+        )
+        found: dict[str, NDArray[np.object_]] = {name: np.full(n_queries, None, dtype=object) for (name,) in names}
+        if found:
+            rows = self._columns("SELECT query, attribute, value FROM query_attribute WHERE task_id = ?", [task_id])
+            for name, column in found.items():
+                mine = rows["attribute"] == name
+                column[rows["query"][mine]] = rows["value"][mine]
+        return found
+
+    def no_home(self, task_id: int) -> NDArray[np.object_]:
+        """Whether each query lacks a relevant document in its own language, ``(Q,)``: yes, no, or None if unjudged."""
+        found: NDArray[np.object_] = self._columns(
+            """SELECT CASE WHEN count(document.document) = 0 THEN NULL
+                         WHEN coalesce(bool_or(document.language = query.language), false) THEN 'no'
+                         ELSE 'yes' END AS no_home
+               FROM query
+               LEFT JOIN judgement ON judgement.task_id = query.task_id AND judgement.query = query.query AND grade >= 1
+               LEFT JOIN document ON document.task_id = query.task_id AND document.document = judgement.document
+               WHERE query.task_id = ? GROUP BY query.query ORDER BY query.query""",
+            [task_id],
+        )["no_home"]
+        return found
 
     def documents(self, task_id: int) -> DocumentColumns:
         """The documents of a task without their texts."""
@@ -270,6 +302,26 @@ class Store:
         for name in QUERY_SCORE_RANKS:
             columns[name] = np.nan_to_num(columns[name].astype(np.float64), nan=float(NEVER)).astype(np.int32)
         return _by_run(columns, run_ids)
+
+    def scores(self, task_id: int, run_ids: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+        """Imported per-query scores, by measure ``(S, Q)`` in the order of ``run_ids``, measures in the file's order.
+
+        NaN where a run has no score for a query: the file lacks it, or the measure is undefined on it.
+        """
+        ((n_queries,),) = self._rows("SELECT n_queries FROM task WHERE task_id = ?", [task_id])
+        asked = list(run_ids)
+        measures = self._rows(
+            "SELECT measure FROM score WHERE list_contains(?, run_id) GROUP BY measure ORDER BY min(rowid)", [asked]
+        )
+        names = [str(measure) for (measure,) in measures]
+        columns = self._columns(
+            """SELECT list_position(?, measure) - 1 AS measure, list_position(?, run_id) - 1 AS place, query, value
+               FROM score WHERE list_contains(?, run_id)""",
+            [names, asked, asked],
+        )
+        found = np.full((len(names), len(asked), n_queries), np.nan)
+        found[columns["measure"], columns["place"], columns["query"]] = columns["value"]
+        return dict(zip(names, found, strict=True))
 
     def language_above(self, run_ids: Sequence[int]) -> list[tuple[int, str, str, int]]:
         """Non-relevant documents above the first relevant one.
@@ -342,7 +394,8 @@ class Store:
 
     def _hits_file(self, run: RunRow) -> Path:
         if run.hits_file is None:
-            raise StoreError(f"run of {run.system} keeps no hits: it was refused ({run.reason})")
+            why = f"it was refused ({run.reason})" if run.status == "refused" else "only scores were imported"
+            raise StoreError(f"run of {run.system} keeps no hits: {why}")
         return self.cache.hits / run.hits_file
 
     def _documents_file(self, task_id: int) -> Path:
@@ -351,7 +404,13 @@ class Store:
 
     def faults(self) -> list[str]:
         """What is wrong with this store, in words; empty when every file is there, whole, and counted right."""
-        return self._unreadable() or [*self._file_faults(), *self._task_faults(), *self._run_faults()]
+        return self._unreadable() or [
+            *self._file_faults(),
+            *self._task_faults(),
+            *self._attribute_faults(),
+            *self._run_faults(),
+            *self._score_faults(),
+        ]
 
     def _unreadable(self) -> list[str]:
         """Tables that cannot be read to their end; every block carries a checksum that reading compares."""
@@ -395,12 +454,44 @@ class Store:
                       (SELECT count(*) FROM relevant_rank WHERE relevant_rank.run_id = run.run_id) AS ranks,
                       (SELECT count(*) FROM query_score WHERE query_score.run_id = run.run_id) AS scores
                FROM run JOIN task USING (task_id)
-               WHERE status = 'complete' AND (ranks <> judgements OR scores <> n_queries) ORDER BY run_id"""
+               WHERE hits_file IS NOT NULL AND (ranks <> judgements OR scores <> n_queries) ORDER BY run_id"""
         )
         return [
             f"run {row[0]} ({row[1]} on {row[2]}): {row[5]} ranks for {row[4]} judgements, "
             f"{row[6]} query rows for {row[3]} queries"
             for row in rows
+        ]
+
+    def _attribute_faults(self) -> list[str]:
+        rows = self._rows(
+            """SELECT task_id, query, attribute, count(*), count(id)
+               FROM query_attribute LEFT JOIN query USING (task_id, query)
+               GROUP BY ALL HAVING count(*) <> 1 OR count(id) <> 1 ORDER BY ALL"""
+        )
+        return [
+            f"task {row[0]}: {row[3]} values of {row[2]!r} for query {row[1]}{'' if row[4] else ', which is not there'}"
+            for row in rows
+        ]
+
+    def _score_faults(self) -> list[str]:
+        """Imported runs whose scores are not the ones that were stored: too few, twice, or of no query of the task."""
+        counted = {
+            (run_id, measure): (rows, sound)
+            for run_id, measure, rows, sound in self._rows(
+                """SELECT run_id, measure, count(*), count(DISTINCT query.query) FILTER (isfinite(value))
+                   FROM score JOIN run USING (run_id)
+                   LEFT JOIN query ON query.task_id = run.task_id AND query.query = score.query GROUP BY ALL"""
+            )
+        }
+        expected = self._rows(
+            """SELECT run_id, system, task.name, provenance FROM run JOIN task USING (task_id)
+               WHERE status = 'complete' AND hits_file IS NULL ORDER BY run_id"""
+        )
+        return [
+            f"run {run_id} ({system} on {task}): {found[1]} sound scores in {found[0]} rows of {measure}, expected {n}"
+            for run_id, system, task, provenance in expected
+            for measure, n in json.loads(provenance).get("scores", {}).items()
+            if (found := counted.get((run_id, measure), (0, 0))) != (n, n)
         ]
 
     def orphans(self) -> list[Path]:

@@ -17,9 +17,10 @@ from typing import IO, Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from analysis.errors import StoreError
-from analysis.model import Benchmark, Progress, Query, Ranking, Task, silent
+from analysis.model import Benchmark, Document, Judgement, Progress, Query, Ranking, Task, silent
 from analysis.paths import Cache
 from analysis.store import connection as generations
 
@@ -198,6 +199,15 @@ class Writer:
             self._add_task(benchmark_id, task)
         return version
 
+    def task_id(self, benchmark: str, *, version: str, task: str) -> int:
+        """The id of a task that is stored."""
+        rows = self._run(
+            """SELECT task_id FROM task JOIN benchmark USING (benchmark_id)
+               WHERE benchmark.name = ? AND version = ? AND task.name = ?""",
+            [benchmark, version, task],
+        )
+        return int(rows[0][0])
+
     def _reword(self, benchmark_id: int, benchmark: Benchmark) -> None:
         """Take over what a benchmark's card says; what it asks and judges is the same."""
         card = _card(benchmark)
@@ -241,6 +251,7 @@ class Writer:
         )
         self._insert("document", _document_table(task_id, task, dangling))
         self._insert("query", _query_table(task_id, task))
+        self._insert("query_attribute", _attribute_table(task_id, task))
         self._insert("excluded", _excluded_table(task_id, task, document_of=in_corpus))
         self._insert("judgement", _judgement_table(task_id, task, document_of=judged))
 
@@ -320,6 +331,37 @@ class Writer:
         self._insert("run_concentration", _with_run(run_id, concentration))
         return run_id
 
+    def add_scores(
+        self,
+        task_id: int,
+        system: str,
+        *,
+        scores: Mapping[str, NDArray[np.float64]],
+        fingerprint: str,
+        provenance: Mapping[str, object],
+    ) -> int:
+        """Store a system's per-query scores that come without a ranking in place of its run before; return the run id.
+
+        Args:
+            task_id: the task.
+            system: the system's name.
+            scores: by measure key ``(Q,)``, in the order in which measures are shown; NaN where there is no score.
+            fingerprint: of the task and the scores.
+            provenance: where they come from; how many scores each measure has is added, so that ``check`` can count.
+        """
+        self.remove_run(task_id, system)
+        counts = {measure: int(np.count_nonzero(~np.isnan(values))) for measure, values in scores.items()}
+        run_id = self._add_run_row(
+            task_id,
+            system,
+            status="complete",
+            fingerprint=fingerprint,
+            provenance={**provenance, "scores": counts},
+        )
+        for measure, values in scores.items():
+            self._insert("score", _score_table(run_id, measure, values))
+        return run_id
+
     def _add_run_row(
         self,
         task_id: int,
@@ -357,7 +399,7 @@ class Writer:
         """Remove a system's run of a task; its Parquet file goes once no kept generation names it."""
         known = self._run("SELECT run_id FROM run WHERE task_id = ? AND system = ?", [task_id, system])
         if known:
-            for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "run"):
+            for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "score", "run"):
                 self._run(f"DELETE FROM {table} WHERE run_id = ?", [known[0][0]])  # noqa: S608 (fixed names)
 
     def _write_parquet(self, table: pa.Table, folder: Path, *, order: str) -> tuple[str, str]:
@@ -431,10 +473,35 @@ def _query_table(task_id: int, task: Task) -> pa.Table:
     columns = {
         name: pa.array([getattr(query, name) for query in task.queries], pa.string())
         for name in Query._fields
-        if name != "excluded_documents"
+        if name not in {"excluded_documents", "attributes"}
     }
     n = len(task.queries)
     return pa.table({"task_id": np.full(n, task_id, dtype=np.int32), "query": np.arange(n, dtype=np.int32), **columns})
+
+
+def _attribute_table(task_id: int, task: Task) -> pa.Table:
+    rows = [
+        (position, name, value)
+        for position, query in enumerate(task.queries)
+        for name, value in query.attributes.items()
+    ]
+    position, name, value = zip(*rows, strict=True) if rows else ((), (), ())
+    return pa.table({
+        "task_id": np.full(len(rows), task_id, dtype=np.int32),
+        "query": np.array(position, dtype=np.int32),
+        "attribute": pa.array(name, pa.string()),
+        "value": pa.array(value, pa.string()),
+    })  # fmt: skip
+
+
+def _score_table(run_id: int, measure: str, values: NDArray[np.float64]) -> pa.Table:
+    queries = np.flatnonzero(~np.isnan(values))
+    return pa.table({
+        "run_id": np.full(len(queries), run_id, dtype=np.int32),
+        "query": queries.astype(np.int32),
+        "measure": pa.array([measure] * len(queries), pa.string()),
+        "value": values[queries],
+    })  # fmt: skip
 
 
 def _excluded_table(task_id: int, task: Task, *, document_of: Mapping[str, int]) -> pa.Table:
@@ -466,10 +533,18 @@ def task_checksum(task: Task) -> str:
     digest = hashlib.sha256()
     for part in (task.documents, task.queries, task.judgements):
         for row in part:
-            digest.update(repr(tuple(row)).encode())
+            digest.update(repr(_checked(row)).encode())
             digest.update(b"\n")
         digest.update(b"--\n")
     return digest.hexdigest()
+
+
+def _checked(row: Document | Query | Judgement) -> tuple[object, ...]:
+    """What a checksum sees of a row; a query without free attributes counts as before there were any."""
+    if not isinstance(row, Query):
+        return tuple(row)
+    *fixed, attributes = row
+    return (*fixed, sorted(attributes.items())) if attributes else tuple(fixed)
 
 
 def content_checksum(benchmark: Benchmark) -> str:

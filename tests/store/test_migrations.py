@@ -12,9 +12,11 @@ from tests.store.by_hand import add_run, benchmark, files, stored, tampered
 
 NEXT = """
 ALTER TABLE run ADD COLUMN comment VARCHAR;
-UPDATE run SET comment = 'made before schema 2';
+UPDATE run SET comment = 'made before the next schema';
 CREATE TABLE published (value DOUBLE);
 """
+NOW = connection.newest_schema()
+NEXT_FILE = f"{NOW + 1:03d}_next.sql"
 
 
 @pytest.fixture
@@ -67,12 +69,15 @@ def test_migrating_twice_changes_nothing():
 def test_an_older_store_is_brought_up_to_date_when_it_is_opened(cache, steps):
     old, _ = stored(cache, "bm25")
     before = files(cache)
-    (steps / "002_next.sql").write_text(NEXT)
+    (steps / NEXT_FILE).write_text(NEXT)
     store = read.open_store(cache)
     assert connection.generation_number(store.path) == connection.generation_number(old.path) + 1
     with duckdb.connect(str(store.path), read_only=True) as cursor:
-        assert record(cursor) == [(1, "001_first"), (2, "002_next")]
-        assert cursor.execute("SELECT system, comment FROM run").fetchall() == [("bm25", "made before schema 2")]
+        assert record(cursor)[-2:] == [
+            (NOW, connection.migrations()[NOW - 1].stem),
+            (NOW + 1, NEXT_FILE.removesuffix(".sql")),
+        ]
+        assert cursor.execute("SELECT system, comment FROM run").fetchall() == [("bm25", "made before the next schema")]
         assert "published" in tables(cursor)
     [run] = store.runs([1])
     assert store.ranks([run.run_id]).shape == (1, 4)
@@ -84,7 +89,7 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_opened(cache, steps):
 
 def test_many_readers_bring_it_up_to_date_once(cache, steps):
     old, _ = stored(cache)
-    (steps / "002_next.sql").write_text(NEXT)
+    (steps / NEXT_FILE).write_text(NEXT)
     with ThreadPoolExecutor(4) as pool:
         opened = list(pool.map(lambda _: read.open_store(cache).path, range(4)))
     assert {connection.generation_number(path) for path in opened} == {connection.generation_number(old.path) + 1}
@@ -93,11 +98,11 @@ def test_many_readers_bring_it_up_to_date_once(cache, steps):
 def test_a_writer_brings_an_older_store_up_to_date_first(cache, steps):
     """Jobs open the store while they write: that must neither wait for their own lock nor see the old schema."""
     stored(cache)
-    (steps / "002_next.sql").write_text(NEXT)
+    (steps / NEXT_FILE).write_text(NEXT)
     with write.writer(cache) as writer:
         add_run(writer, 1)
         with duckdb.connect(str(read.open_store(cache).path), read_only=True) as cursor:
-            assert connection.schema_of(cursor) == 2
+            assert connection.schema_of(cursor) == NOW + 1
     assert [run.system for run in read.open_store(cache).runs([1])] == ["bm25"]
 
 
@@ -105,21 +110,23 @@ def test_a_writer_brings_an_older_store_up_to_date_first(cache, steps):
 def test_a_step_that_fails_changes_nothing(cache, steps, act):
     stored(cache, "bm25")
     before = files(cache)
-    (steps / "002_next.sql").write_text(NEXT + "SELECT nothing FROM nowhere;")
-    with pytest.raises(StoreError, match=r"002_next\.sql: Catalog Error"):
+    (steps / NEXT_FILE).write_text(NEXT + "SELECT nothing FROM nowhere;")
+    with pytest.raises(StoreError, match=rf"{NEXT_FILE}: Catalog Error"):
         act(cache)
     assert files(cache) == before
-    (steps / "002_next.sql").unlink()
+    (steps / NEXT_FILE).unlink()
     assert [run.system for run in read.open_store(cache).runs([1])] == ["bm25"]
 
 
 def test_a_step_that_fails_is_rolled_back_and_the_ones_before_stay(steps):
-    (steps / "002_good.sql").write_text("CREATE TABLE good (a INTEGER);")
-    (steps / "003_bad.sql").write_text("CREATE TABLE bad (a INTEGER); INSERT INTO bad VALUES ('not a number');")
+    (steps / NEXT_FILE).write_text("CREATE TABLE good (a INTEGER);")
+    (steps / f"{NOW + 2:03d}_bad.sql").write_text(
+        "CREATE TABLE bad (a INTEGER); INSERT INTO bad VALUES ('not a number');"
+    )
     with duckdb.connect() as cursor:
-        with pytest.raises(StoreError, match=r"003_bad\.sql: Conversion Error"):
+        with pytest.raises(StoreError, match=r"_bad\.sql: Conversion Error"):
             connection.migrate(cursor)
-        assert connection.schema_of(cursor) == 2
+        assert connection.schema_of(cursor) == NOW + 1
         assert {"good"} == tables(cursor) & {"good", "bad"}
 
 
@@ -136,12 +143,12 @@ def test_a_newer_store_is_refused_with_words(cache):
 
 
 def test_the_refused_store_opens_again_with_the_newer_program(cache, steps):
-    (steps / "002_next.sql").write_text(NEXT)
+    (steps / NEXT_FILE).write_text(NEXT)
     with write.writer(cache) as writer:
         writer.add_benchmark(benchmark())
     connection.shared_connection.cache_clear()
-    (steps / "002_next.sql").rename(steps / "002_next.sql.not yet")
-    with pytest.raises(StoreError, match="schema 2, written by a newer Babelscope; this one knows 1"):
+    (steps / NEXT_FILE).rename(steps / f"{NEXT_FILE}.not yet")
+    with pytest.raises(StoreError, match=f"schema {NOW + 1}, written by a newer Babelscope; this one knows {NOW}"):
         read.open_store(cache)
-    (steps / "002_next.sql.not yet").rename(steps / "002_next.sql")
+    (steps / f"{NEXT_FILE}.not yet").rename(steps / NEXT_FILE)
     assert len(read.open_store(cache).benchmarks()) == 1
