@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.model import Corpus, SystemLabel
+from analysis.model import Corpus, SystemLabel, scores_only
 from analysis.stats.agreement import rank_biased_overlap
 from analysis.store.read import QueryColumns, Store, TaskRow
 from analysis.systems import catalogue
@@ -175,13 +175,15 @@ def ask(
             for word is ranked as the benchmark ranks it, without the documents that the query leaves out.
 
     Raises:
-        InputError: an empty text, or an unknown benchmark, task or system.
+        InputError: an empty text, an unknown benchmark, task or system, or a task without documents.
         SystemLoadError: an encoder does not load or fails its check.
         SystemRefusedError: the corpus is too large for the system.
     """
     if not text.strip():
         raise InputError("the query is empty: expected some words to look for")
     row = _task(store, benchmark, task)
+    if not row.n_documents:
+        raise InputError(scores_only("a live query needs documents to search"))
     seat = _seat(store, row, system)
     answers, excluded = _known(store, row, text, language, family)
     reply = seat.live.ask(text, excluded=excluded)

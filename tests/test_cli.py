@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 
 import duckdb
 import pytest
@@ -78,7 +79,8 @@ def test_scores_have_the_promised_shape(command):
     interval = row["measures"]["recall_at_10_cross"]
     assert interval["low"] <= interval["value"] <= interval["high"]
     assert interval["aggregate"] == "balanced"
-    assert interval["method"] == "percentile-joint, B = 2000"
+    assert interval["method"] == "bca-joint, B = 10000"
+    assert row["measures"]["ndcg_at_10"]["method"] == "percentile-joint, B = 2000"
 
 
 def test_routes_have_the_promised_shape_and_nulls(command):
@@ -183,9 +185,115 @@ def test_by_language_splits_the_rows(command):
     assert sum(row["n_queries"] for row in rows) == whole["n_queries"]
 
 
+def test_recoverability_has_the_promised_shape(command):
+    rows = json.loads(command("recoverability", "--benchmark", "icd10", "--format", "json")[1])["systems"]
+    row = next(row for row in rows if row["task"] == "category" and row["system"] == "use-maxsim")
+    assert {
+        "task",
+        "system",
+        "degenerate",
+        "depth",
+        "corpus_size",
+        "rrc",
+        "rrc_low",
+        "rrc_high",
+        "chance",
+        "knee",
+        "k_at_90_percent",
+        "floor",
+        "ari",
+        "xrc",
+        "k80_same",
+        "k80_cross",
+        "k80_both",
+        "candidate_miss",
+        "reranker_fault",
+    } <= set(row)
+    assert set(row["rrc"]) == set(row["rrc_low"]) == set(row["rrc_high"]) == set(row["chance"])
+    assert all(row["rrc_low"][k] <= share <= row["rrc_high"][k] for k, share in row["rrc"].items())
+    assert row["rrc"]["50"] <= row["rrc"][str(row["depth"])] == pytest.approx(1 - row["floor"])
+    assert "100" in row["ari"]
+    assert set(row["knee"]) == {"k", "rrc", "late", "clear", "spread"}
+    assert {name: set(cost) for name, cost in row["xrc"].items()} == {
+        "0.5": {"value", "bound"},
+        "0.8": {"value", "bound"},
+    }
+    assert {"value", "censored", "se"} <= set(row["k80_cross"])
+    assert 0 < row["candidate_miss"] + row["reranker_fault"] < 1
+    assert all(row["candidate_miss"] is None for row in rows if row["system"] != "use-maxsim")
+    assert all(row["k80_same"] is None for row in rows if row["task"] == "parallel-titles")
+    assert not any("slice" in row for row in rows)
+
+
+def test_recoverability_agrees_with_the_ranks_of_each_query(command):
+    asked = ("--benchmark", "icd10", "--task", "category", "--system", "all-minilm-l6-v2", "--format")
+    queries = parsed(command("per-query", *asked, "csv"))
+    (row,) = json.loads(command("recoverability", *asked, "json", "--k", "7")[1])["systems"]
+    ranks = [int(query["first_cross_rank"] or 10**6) for query in queries]  # in category every query has a cross one
+    assert row["n"] == len(ranks)
+    assert row["rrc"] == pytest.approx({k: sum(rank <= int(k) for rank in ranks) / len(ranks) for k in row["rrc"]})
+    assert "7" in row["rrc"]
+
+
+def test_recoverability_by_route_by_language_and_pooled(command):
+    asked = ("recoverability", "--benchmark", "icd10", "--system", "use-multilingual-v3", "--format")
+    flat = parsed(command(*asked, "csv", "--by-route", "--where", "language=ja", "--k", "20"))
+    routes = {(row["query_language"], row["document_language"]) for row in flat}
+    assert routes == {("", ""), *(("ja", tag) for tag in ("en", "es", "fr", "de", "zh"))}
+    assert {(row["task"], row["k"]) for row in flat} == {
+        ("category", "20"),
+        ("parallel-titles", "20"),
+        ("discrimination", ""),  # its answers are in the query's own language
+    }
+    assert all(0 <= float(row["low"]) <= float(row["rrc"]) <= float(row["high"]) <= 1 for row in flat if row["k"])
+    rows = json.loads(command(*asked, "json", "--by", "language", "--pooled")[1])["systems"]
+    assert {row["slice"]["value"] for row in rows} == {"en", "es", "fr", "de", "ja", "zh"}
+    pooled = [row for row in rows if row["task"] is None]
+    assert len(pooled) == 6
+    assert all(row["rrc"] is None and row["k80_both"]["n"] > 0 for row in pooled)
+    table = command(*asked, "table")[1].splitlines()
+    assert table[0].startswith("task ")
+    assert len(table) == 4
+
+
+def test_compare_has_the_promised_shape(command):
+    base = ("compare", "--benchmark", "icd10", "--format", "json")
+    answer = json.loads(command(*base, "--task", "category")[1])
+    assert {"friedman", "tax", "pairs", "global_tax", "order_agreement"} <= set(answer)
+    assert {"task", "statistic", "df", "p", "n"} <= set(answer["friedman"])
+    tax = {"task", "system", "delta", "p", "p_holm", "win", "tie", "loss", "rank_biserial", "note"}
+    assert answer["tax"]
+    assert all(tax <= set(row) and set(row["delta"]) == INTERVAL for row in answer["tax"])
+    assert all({"task", "a", "b", "delta", "p", "p_holm", "p_bh", "family"} <= set(row) for row in answer["pairs"])
+    n = len(answer["tax"])
+    families = Counter(row["family"] for row in answer["pairs"])
+    assert families == {"all pairs": n * (n - 1) / 2, "best against the rest": n - 1, "adjacent ranks": n - 1}
+    assert all(set(row["odds_ratio"]) == INTERVAL for row in answer["global_tax"])
+    assert all({"a", "b", "spearman", "kendall", "n"} <= set(row) for row in answer["order_agreement"])
+    whole = json.loads(command(*base)[1])
+    assert [row["task"] for row in whole["friedman"]] == ["category", "parallel-titles", "discrimination"]
+    assert {row["task"] for row in whole["tax"]} == {"category"}  # elsewhere no answer is in the query's language
+    assert {row["task"] for row in whole["notes"] if row["note"].startswith("No cross-lingual tax")} == {
+        "parallel-titles",
+        "discrimination",
+    }
+    assert any(row["a"] == "category" and row["b"] == "parallel-titles" for row in whole["order_agreement"])
+
+
+def test_compare_as_rows_by_slice_and_by_another_measure(command):
+    base = ("compare", "--benchmark", "icd10", "--task", "category", "--format", "csv", "--by", "language")
+    rows = parsed(command(*base, "--measure", "ndcg_at_10"))
+    assert {row["slice"] for row in rows} == {"de", "en", "es", "fr", "ja", "zh"}
+    assert {"friedman", "tax", "all pairs", "global tax"} <= {row["test"] for row in rows}
+    assert command("compare", "--benchmark", "icd10", "--measure", "nope")[0] == 1
+
+
 def test_show_gives_the_page_as_json(command):
-    view = json.loads(command("show", "overview", "--benchmark", "icd10")[1])
-    assert view["tasks"][0]["takeaway"]["bold"]
+    for name in ("overview", "recoverability"):
+        view = json.loads(command("show", name, "--benchmark", "icd10")[1])
+        assert view["tasks"][0]["takeaway"]["bold"]
+    view = json.loads(command("show", "significance", "--benchmark", "icd10", "--task", "category")[1])
+    assert view["tasks"][0]["takeaway"]["bold"].startswith("Crossing languages costs")
     assert (
         json.loads(command("show", "routes", "--benchmark", "icd10", "--task", "category")[1])[0]["languages"][0]
         == "en"
@@ -242,6 +350,7 @@ def test_exports_to_beir_csv_parquet_and_latex(command, tmp_path):
         (("scores", "--benchmark", "icd10", "--where", "language"), "attribute=value"),
         (("scores", "--benchmark", "icd10", "--by", "colour"), "--by 'colour'"),
         (("routes", "--benchmark", "icd10", "--k", "0"), "k 0"),
+        (("recoverability", "--benchmark", "icd10", "--k", "0"), "k 0"),
         (("export", "--benchmark", "icd10", "--format", "trec"), "--task is needed"),
         (("export", "--benchmark", "icd10", "--task", "category", "--run", "nope", "--format", "trec"), "--run 'nope'"),
         (("export", "--benchmark", "icd10", "--task", "category", "--format", "beir"), "-o PATH"),

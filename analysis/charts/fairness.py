@@ -22,12 +22,12 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(task.rows) * LINE + 80)
     for place, row in enumerate(task.rows):
-        _draw(figure, -float(place), row, dark=dark)
+        _draw(figure, -float(place), row, measure=task.measure.label, dark=dark)
     reach = max([0.1, *(found.high or 0.0 for row in task.rows for found in row.by_language.values())])
     figure.update_layout(
         xaxis={
             "range": [-0.02 * reach, 1.06 * reach],  # room for a mark at zero
-            "title": {"text": "nDCG@10", "font": {"size": 13}, "standoff": 6},
+            "title": {"text": task.measure.label, "font": {"size": 13}, "standoff": 6},
             "showgrid": True,
             "gridcolor": page.lines,
             "zeroline": False,
@@ -45,7 +45,7 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def _draw(figure: go.Figure, place: float, row: FairnessRow, *, dark: bool) -> None:
+def _draw(figure: go.Figure, place: float, row: FairnessRow, *, measure: str, dark: bool) -> None:
     found = sorted(
         ((tag, interval) for tag, interval in row.by_language.items() if interval.value is not None),
         key=lambda item: item[1].value or 0.0,
@@ -65,8 +65,8 @@ def _draw(figure: go.Figure, place: float, row: FairnessRow, *, dark: bool) -> N
         marker={"size": 11, "color": [theme.language_colour(tag, dark=dark) for tag, _ in found]},
         error_x=theme.interval_bars([interval for _, interval in found], dark=dark),
         hovertext=[
-            f"<b>{row.system.title}</b> · {tag}<br>nDCG@10 {interval.value:.4f}<br>95% interval {interval.low:.4f} to "
-            f"{interval.high:.4f}, {interval.method}<br>n = {interval.n:,}"
+            f"<b>{row.system.title}</b> · {tag}<br>{measure} {interval.value:.4f}<br>95% interval "
+            f"{interval.low:.4f} to {interval.high:.4f}, {interval.method}<br>n = {interval.n:,}"
             for tag, interval in found
         ],
         hoverinfo="text",

@@ -171,13 +171,13 @@ def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel,
         hovermode="closest",
     )
     if drawn:
-        _head(figure, f"{measure.label}, with its 95 % interval", left=0, page=page)
+        theme.head(figure, f"{measure.label}, with its 95 % interval", left=0, dark=dark)
     if beside:
         domain = (0.53, 1.0) if drawn else (0, 0.75)
         figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=domain, page=page))
         same = "❙ same language   " if any(_value(row, SAME) is not None for row in rows) else ""
         undefined = "" if drawn else f" · {measure.label} is undefined on this task"
-        _head(figure, f"R@10: {same}● other language{undefined}", left=domain[0], page=page)
+        theme.head(figure, f"R@10: {same}● other language{undefined}", left=domain[0], dark=dark)
 
 
 def _axis(
@@ -205,18 +205,3 @@ def _reach(row: OverviewRow, key: str) -> float:
     found = row.measures.get(key)
     ends = [value for value in (found.value, found.high) if value is not None] if found else []
     return max(ends, default=0.0)
-
-
-def _head(figure: go.Figure, words: str, *, left: float, page: theme.Paper) -> None:
-    figure.add_annotation(
-        x=left,
-        y=1,
-        xref="paper",
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        yshift=6,
-        text=words,
-        showarrow=False,
-        font={"size": 14, "color": page.text},
-    )

@@ -156,7 +156,7 @@ def _preference_scale(dark: bool) -> Scale:
 
 def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
     largest = max((abs(cell.value) for cell in view.cells if cell.value is not None), default=0.0)
-    reach = max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
+    reach = theme.difference_reach(largest)
     ticks = {
         -reach: f"−{reach:.2f} {view.b.short} ahead",
         0.0: "0 no difference",
@@ -378,17 +378,12 @@ def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | Non
     ]
     if not small:
         return None
-    line = theme.see_through(theme.paper(grid.dark).text, alpha=0.45)
     return go.Bar(
         x=[column for column, _ in small],
         y=[1] * len(small),
         base=[row - 0.5 for _, row in small],
         width=0.96,
-        marker={
-            "color": theme.CLEAR,
-            "line": {"width": 0},
-            "pattern": {"shape": "/", "fgcolor": line, "bgcolor": theme.CLEAR, "size": 7, "solidity": 0.12},
-        },
+        marker=theme.hatch(grid.dark),
         hoverinfo="skip",
         name=f"n < {SMALL_N}",
         unselected={"marker": {"opacity": 1}},

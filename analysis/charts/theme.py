@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -227,6 +228,37 @@ def interval_bars(found: Sequence[Interval], *, dark: bool) -> dict[str, object]
         "width": 0,
         "color": see_through(paper(dark).text, alpha=0.35),
     }
+
+
+def hatch(dark: bool) -> dict[str, object]:
+    """Lines over what is to be read with care, as the marker of a bar."""
+    line = see_through(paper(dark).text, alpha=0.45)
+    return {
+        "color": CLEAR,
+        "line": {"width": 0},
+        "pattern": {"shape": "/", "fgcolor": line, "bgcolor": CLEAR, "size": 7, "solidity": 0.12},
+    }
+
+
+def difference_reach(largest: float) -> float:
+    """Where a scale of differences ends on both sides: the next quarter, at least 0.25."""
+    return max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
+
+
+def head(figure: go.Figure, words: str, *, left: float, dark: bool) -> None:
+    """A line above a plot; ``left`` is a share of the figure's width."""
+    figure.add_annotation(
+        x=left,
+        y=1,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=6,
+        text=words,
+        showarrow=False,
+        font={"size": 14, "color": paper(dark).text},
+    )
 
 
 def chip(colour: str) -> str:

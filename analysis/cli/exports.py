@@ -12,9 +12,9 @@ from typing import IO, Any
 
 from analysis.cli.read import opened, selection
 from analysis.errors import InputError
-from analysis.model import Interval
+from analysis.model import Interval, scores_only
 from analysis.paths import Cache
-from analysis.store.read import RunRow, Store, TaskRow
+from analysis.store.read import QueryColumns, RunRow, Store, TaskRow
 from analysis.views import overview
 from analysis.views.evidence import chosen_tasks
 
@@ -23,12 +23,14 @@ def export(cache: Cache, options: argparse.Namespace) -> None:
     """Write what ``--format`` names.
 
     Raises:
-        InputError: no single task, no such run, or a missing output path.
+        InputError: no single task, no such run, imported scores without what the format holds, or no output path.
     """
     store = opened(options)
     tasks = chosen_tasks(store, selection(options))
     if len(tasks) != 1:
         raise InputError(f"--task is needed: {options.benchmark} has {', '.join(task.name for task in tasks)}")
+    if not tasks[0].n_documents and options.format != "latex":
+        raise InputError(scores_only(f"--format {options.format} needs rankings or documents"))
     _WRITERS[options.format](store, tasks[0], options)
 
 
@@ -116,6 +118,7 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
                 "text": queries.text[place],
                 "language": queries.language[place],
                 "family": queries.family[place],
+                **_attributes(queries, place),
                 "excluded_documents": [corpus.ids[document] for document in excluded.get(place, [])],
             }
             for place in range(len(queries.id))
@@ -129,6 +132,13 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
     with (folder / "qrels" / "test.tsv").open("w", encoding="utf-8") as handle:
         handle.write("query-id\tcorpus-id\tscore\n")
         handle.writelines(lines)
+
+
+def _attributes(queries: QueryColumns, place: int) -> dict[str, Any]:
+    """What one query has of the optional attributes; free ones go where BEIR keeps what it does not know."""
+    own = {name: getattr(queries, name)[place] for name in ("tier", "mode", "strategy", "audit_status", "source_query")}
+    free = {name: column[place] for name, column in queries.attributes.items() if column[place] is not None}
+    return {name: value for name, value in own.items() if value is not None} | ({"metadata": free} if free else {})
 
 
 def _latex(store: Store, task: TaskRow, options: argparse.Namespace) -> None:

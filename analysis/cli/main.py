@@ -84,6 +84,13 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         default=[],
         help="then run these systems on it; given twice, the first ones are stored before the others begin",
     )
+    scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
+    scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
+    scores.add_argument("--benchmark", required=True, metavar="B", help="a new name")
+    scores.add_argument("--task", default="main", metavar="T", help="its one task (default %(default)s)")
+    scores.add_argument(
+        "--family-from-id", action="store_true", help="queries of one family share their id up to the first _"
+    )
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
     run.add_argument("--task", action="append", default=[], metavar="T")
@@ -115,6 +122,8 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         _add_selection(command)
         if name == "routes":
             command.add_argument("--k", type=int, default=10, metavar="K", help="recall at K (default %(default)s)")
+    _add_recoverability(commands)
+    _add_compare(commands)
     show = _command(commands, "show", read.show, "the frozen answer of a page as JSON")
     show.add_argument("view", choices=sorted(read.VIEWS))
     _add_selection(show)
@@ -130,6 +139,31 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     _add_selection(export, formats=work.EXPORTS)
     _command(commands, "check", read.check, "verify the store: checksums, orphan files, counts")
+
+
+def _add_recoverability(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands,
+        "recoverability",
+        read.recoverability,
+        "how deep answers in other languages stand, and what a re-ranker could fix",
+    )
+    _add_selection(command)
+    command.add_argument(
+        "--k", type=int, default=100, metavar="K", help="candidates that a re-ranker sees (default %(default)s)"
+    )
+    command.add_argument("--by-route", action="store_true", help="also by query and document language")
+    command.add_argument("--pooled", action="store_true", help="also k80 over all chosen tasks (rows without a task)")
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "tests of routes and systems, and whether the order of the systems holds elsewhere"
+    command = _command(commands, "compare", read.compare, text)
+    _add_selection(command)
+    command.add_argument("--measure", metavar="KEY", help="what systems are compared by (default recall_at_10)")
+    command.add_argument(
+        "--descriptive", action="store_true", help="print p also where there is too little to test, with the warning"
+    )
 
 
 def _add_selection(

@@ -1,22 +1,29 @@
-"""Commands that answer: list, scores, routes, per-query, show, probe, check."""
+"""Commands that answer: list, scores, routes, per-query, compare, show, probe, check."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis import paths, probe
+from analysis.cli import compare as compare_rows
+from analysis.cli import recoverability as recoverability_rows
 from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.views import fairness as fairness_view
+from analysis.views import method as method_view
 from analysis.views import overview as overview_view
+from analysis.views import recoverability as recoverability_view
 from analysis.views import routes as routes_view
+from analysis.views import significance as significance_view
+from analysis.views import slices as slices_view
 from analysis.views import tiers as tiers_view
 from analysis.views.composite import composites
 from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number
@@ -89,17 +96,23 @@ def slices(store: Store, options: argparse.Namespace) -> Iterator[tuple[Selectio
     if options.by is None:
         yield asked, {}
         return
-    values: set[str] = set()
+    wanted = {value for attribute, value in asked.where if attribute == options.by}
+    for value in slices_view.values(np.concatenate([*_columns(store, asked, options.by)])):
+        if not wanted or value in wanted:
+            yield (
+                asked._replace(where=slices_view.narrowed(asked.where, options.by, value)),
+                {"slice": {"attribute": options.by, "value": value}},
+            )
+
+
+def _columns(store: Store, asked: Selection, attribute: str) -> Iterator[slices_view.Column]:
+    """What an attribute says of the queries of each chosen task."""
     for task in chosen_tasks(store, asked):
-        columns = store.queries(task.task_id)
-        if not hasattr(columns, options.by) or options.by in {"id", "text"}:
-            raise InputError(f"--by {options.by!r}: expected a query attribute such as language, tier, mode or family")
-        values |= {value for value in getattr(columns, options.by) if value is not None}
-    for value in sorted(values):
-        yield (
-            asked._replace(where=(*asked.where, (options.by, value))),
-            {"slice": {"attribute": options.by, "value": value}},
-        )
+        queries = store.queries(task.task_id)
+        known = slices_view.names(task, queries)
+        if attribute not in known:
+            raise InputError(f"--by {attribute!r}: expected a query attribute of {task.name}: {', '.join(known)}")
+        yield slices_view.column(store, task, queries, attribute=attribute)
 
 
 def list_stored(options: argparse.Namespace) -> None:
@@ -153,9 +166,9 @@ def _run(run: RunRow) -> dict[str, Any]:
         "system": run.system,
         "status": run.status,
         "reason": run.reason,
-        "depth": run.depth,
-        "hits_kept": run.hits_kept,
-        "n_hits": run.n_hits,
+        "depth": run.depth if run.hits_file else None,
+        "hits_kept": run.hits_kept if run.hits_file else None,
+        "n_hits": run.n_hits if run.hits_file else None,
         "composed_of": list(run.parents),
         "created_at": run.created_at.isoformat(),
         "provenance": run.provenance,
@@ -209,10 +222,15 @@ def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
 
 
 def _flat_scores(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    head = {"task": row["task"], "system": row["system"]} | ({"slice": row["slice"]["value"]} if "slice" in row else {})
+    head = {"task": row["task"], "system": row["system"], **_slice_value(row)}
     for key, interval in row["measures"].items():
         if interval is not None:
             yield {**head, "measure": key, **{name: interval[name] for name in Interval._fields}}
+
+
+def _slice_value(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The slice of a flat row by its value."""
+    return {"slice": row["slice"]["value"]} if "slice" in row else {}
 
 
 def tiers(options: argparse.Namespace) -> None:
@@ -261,6 +279,49 @@ def routes(options: argparse.Namespace) -> None:
         write_rows(cells, options.format)
 
 
+def recoverability(options: argparse.Namespace) -> None:
+    """How deep each system buries answers in other languages."""
+    store = opened(options)
+    found: list[tuple[recoverability_view.DepthRow, dict[str, Any]]] = []
+    for asked, extra in slices(store, options):
+        view = recoverability_view.recoverability(
+            store, asked, k=options.k, by_route=options.by_route, pooled=options.pooled
+        )
+        refused = [task.reason for task in view.tasks if task.reason]
+        if len(refused) == len(view.tasks):
+            raise InputError(refused[0])
+        rows = [row for task in view.tasks for row in (*task.rows, *task.routes)]
+        found += [(row, extra) for row in (*rows, *view.pooled)]
+    if options.format == "json":
+        write_json({"systems": [{**recoverability_rows.whole(row), **extra} for row, extra in found]})
+    else:
+        flat = [{**recoverability_rows.flat(row), **_slice_value(extra)} for row, extra in found]
+        write_rows(flat, options.format)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Tests of routes and systems, and whether the order of the systems holds elsewhere."""
+    store = opened(options)
+    views = [
+        (
+            significance_view.significance(store, asked, measure=options.measure, descriptive=options.descriptive),
+            extra,
+        )
+        for asked, extra in slices(store, options)
+    ]
+    if options.format != "json":
+        rows = [{**row, **_slice_value(extra)} for view, extra in views for row in compare_rows.flat(view)]
+        write_rows(rows, options.format)
+        return
+    answer: dict[str, Any] = {}
+    for view, extra in views:
+        for test, found in compare_rows.whole(view).items():
+            answer.setdefault(test, []).extend({**row, **extra} for row in found)
+    if len(answer.get("friedman", ())) == 1:  # one object where the answer covers one task
+        (answer["friedman"],) = answer["friedman"]
+    write_json(answer)
+
+
 def per_query(options: argparse.Namespace) -> None:
     """One row a system and query; undefined values and infinite ranks are empty."""
     store = opened(options)
@@ -272,12 +333,8 @@ def per_query(options: argparse.Namespace) -> None:
 
 
 def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
-    from analysis.metrics.routes import first_rank
-
-    values = {key: evidence.values(key) for key in PER_QUERY}
-    firsts = {
-        f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")
-    }
+    values = {key: evidence.values(key) for key in evidence.imported or PER_QUERY}
+    firsts = _first_ranks(evidence) if evidence.has_ranks else {}
     queries = evidence.queries
     for place, run in enumerate(evidence.runs):
         for query in np.flatnonzero(evidence.mask):
@@ -286,15 +343,22 @@ def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
                 "system": run.system,
                 "query_id": queries.id[query],
                 "query_language": queries.language[query],
-                "family": queries.family[query],
-                "tier": queries.tier[query],
-                "mode": queries.mode[query],
+                **{name: getattr(queries, name)[query] for name in slices_view.OWN if name != "language"},
+                **{name: column[query] for name, column in queries.attributes.items()},
                 **{key: number(column[place, query]) for key, column in values.items()},
                 **{
                     key: None if ranks[place, query] == NEVER else int(ranks[place, query])
                     for key, ranks in firsts.items()
                 },
             }
+
+
+def _first_ranks(evidence: Evidence) -> dict[str, NDArray[np.int32]]:
+    from analysis.metrics.routes import first_rank
+
+    return {
+        f"first_{which}_rank": first_rank(evidence.judged, evidence.ranks, which=which) for which in ("same", "cross")
+    }
 
 
 def _show_routes(store: Store, asked: Selection) -> object:
@@ -306,6 +370,9 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "routes": _show_routes,
     "tiers": tiers_view.page,
     "fairness": fairness_view.page,
+    "recoverability": recoverability_view.recoverability,
+    "significance": significance_view.significance,
+    "method": method_view.page,
 }
 
 

@@ -1,4 +1,4 @@
-"""Commands that change something: build, run, export."""
+"""Commands that change something: build, run, import-scores, export."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from analysis.benchmarks import icd10
 from analysis.cli import exports
 from analysis.errors import InputError
 from analysis.jobs.build import build_bedside, build_icd10
+from analysis.jobs.imports import ScoresRequest
+from analysis.jobs.imports import import_scores as store_scores
 from analysis.jobs.progress import JOB_VARIABLE, JobProgress
 from analysis.jobs.run import RunReport, RunRequest
 from analysis.jobs.run import run as run_systems
@@ -108,6 +110,22 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
     for item, reason in report.refused:
         print(f"refused {item}: {reason}", file=sys.stderr)
     print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
+
+
+def import_scores(options: argparse.Namespace) -> None:
+    """Store a file of per-query scores."""
+    cache = paths.cache(options.cache)
+    request = ScoresRequest(options.file, options.benchmark, options.task, options.family_from_id)
+    with JobProgress(cache, _job_name("import-scores")) as progress:
+        report = store_scores(cache, request=request, progress=progress)
+    for system, n in report.missing:
+        print(f"{system} lacks {n:,} of {report.n_queries:,} queries: they count 0", file=sys.stderr)
+    verb = "stored" if report.stored else "kept (the same file was stored before)"
+    described = f"; attributes {', '.join(report.attributes)}" if report.attributes else ""
+    print(
+        f"{verb} {report.address}: {report.n_queries:,} queries; measures {', '.join(report.measures)}{described}",
+        file=sys.stderr,
+    )
 
 
 def export(options: argparse.Namespace) -> None:

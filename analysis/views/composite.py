@@ -47,8 +47,8 @@ class Composite:
 
 
 def task_score(evidence: Evidence) -> TaskScore | None:
-    """The score of one of the three tasks; None for any other task, or without runs."""
-    if evidence.task.name not in TASKS or not evidence.runs:
+    """The score of one of the three tasks; None for any other task, without runs, or of imported scores."""
+    if evidence.task.name not in TASKS or not evidence.runs or not evidence.has_ranks:
         return None
     return (_alignment, _discrimination, _evidence)[TASKS.index(evidence.task.name)](evidence)
 
@@ -77,7 +77,7 @@ def _evidence(evidence: Evidence) -> TaskScore:
 
 def _means(evidence: Evidence, columns: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
     """Pooled mean ``(S,)`` and draws ``(B, S)`` of each ``(S, Q)`` column, all from the same draws."""
-    drawn = np.split(evidence.draws(np.concatenate(columns), balanced=False), len(columns), axis=1)
+    drawn = np.split(evidence.draws(np.concatenate(columns)), len(columns), axis=1)
     return [(evidence.mean(column, balanced=False).value, part) for column, part in zip(columns, drawn, strict=True)]
 
 

@@ -10,16 +10,21 @@ import numpy as np
 from analysis.metrics.fairness import extremes
 from analysis.model import Interval, SystemLabel
 from analysis.stats.bootstrap import max_minus_min
+from analysis.stats.effects import too_few
 from analysis.stats.permutation import sign_flip_p
 from analysis.store.read import Store
 from analysis.text import language_name
-from analysis.views.evidence import SEED, Evidence, Floats, benchmark_label, chosen_tasks, measure_label, task_label
+from analysis.views.evidence import (
+    LEAD,
+    SEED,
+    Evidence,
+    Floats,
+    benchmark_label,
+    chosen_tasks,
+    measure_label,
+    task_label,
+)
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
-
-MEASURE = "ndcg_at_10"
-FEWEST_PAIRS = 30
-FEWEST_FAMILIES = 10
-FEWEST_UNEQUAL = 10
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class FairnessRow:
 
     task: str
     system: SystemLabel
+    measure: str  # key: nDCG@10, or the first of imported scores without it
     gap: Interval  # best less worst language; None with one language, biased upward
     best_language: str | None
     worst_language: str | None
@@ -41,6 +47,7 @@ class FairnessTask:
     """One task of the page."""
 
     task: TaskLabel
+    measure: MeasureLabel  # what the languages are compared by
     takeaway: Sentence
     caption: str
     languages: tuple[str, ...]  # asked in, in the benchmark's order
@@ -52,7 +59,6 @@ class FairnessView:
     """How evenly the chosen systems serve the languages they are asked in."""
 
     benchmark: BenchmarkLabel
-    measure: MeasureLabel
     tasks: tuple[FairnessTask, ...]
 
 
@@ -66,17 +72,17 @@ def page(store: Store, selection: Selection) -> FairnessView:
     tasks = []
     for task in chosen_tasks(store, selection):
         mine = tuple(row for row in rows if row.task == task.name)
+        measure = measure_label(mine[0].measure if mine else LEAD)
         tags = tuple(dict.fromkeys(tag for row in mine for tag in row.by_language))
-        caption = (
-            f"nDCG@10 by query language ({', '.join(tags)}) · {mine[0].gap.n:,} queries · 95 % bootstrap intervals"
-            if mine
-            else "No system has run on this task."
-        )
-        tasks.append(FairnessTask(task_label(task), _takeaway(mine), caption, tags, mine))
-    return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), measure_label(MEASURE), tuple(tasks))
+        caption = "No system has run on this task."
+        if mine:
+            asked = f"{mine[0].gap.n:,} queries · 95 % bootstrap intervals"
+            caption = f"{measure.label} by query language ({', '.join(tags)}) · {asked}"
+        tasks.append(FairnessTask(task_label(task), measure, _takeaway(mine, measure.label), caption, tags, mine))
+    return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
 
 
-def _takeaway(rows: Sequence[FairnessRow]) -> Sentence:
+def _takeaway(rows: Sequence[FairnessRow], measure: str) -> Sentence:
     """Whose languages are farthest apart, and whose are nearest."""
     apart = [(row.gap.value, row) for row in rows if row.gap.value is not None]
     if not apart:
@@ -85,15 +91,15 @@ def _takeaway(rows: Sequence[FairnessRow]) -> Sentence:
     row = widest[1]
     best, worst = row.best_language or "", row.worst_language or ""
     bold = (
-        f"{row.system.short} reaches nDCG@10 {row.by_language[best].value:.2f} when asked in {language_name(best)} and "
-        f"{row.by_language[worst].value:.2f} in {language_name(worst)}."
+        f"{row.system.short} reaches {measure} {row.by_language[best].value:.2f} when asked in {language_name(best)} "
+        f"and {row.by_language[worst].value:.2f} in {language_name(worst)}."
     )
     other = f"{narrowest[1].system.short} is the most even: its languages are {narrowest[0]:.2f} apart."
     return Sentence(bold, other if len(apart) > 1 else "")
 
 
 def fairness(store: Store, selection: Selection) -> tuple[FairnessRow, ...]:
-    """nDCG@10 by query language with the gap between the best and the worst, for each chosen task and system.
+    """The lead measure by query language with the gap between best and worst, for each chosen task and system.
 
     Raises:
         InputError: an unknown benchmark, task or system.
@@ -107,19 +113,20 @@ def fairness(store: Store, selection: Selection) -> tuple[FairnessRow, ...]:
 
 
 def _row(evidence: Evidence, place: int, label: SystemLabel) -> FairnessRow:
-    values = evidence.values(MEASURE)[place]
+    values = evidence.values(evidence.lead)[place]
     asked = evidence.judged.query_language
     split = np.stack([np.where(asked == code, values, np.nan) for code in range(len(evidence.languages))])
     by_language = evidence.pooled(split)
     means = np.array([np.nan if found.value is None else found.value for found in by_language])
     best, worst = extremes(means)
-    draws = evidence.draws(split, balanced=False)
+    draws = evidence.draws(split)
     n = int(np.count_nonzero(~np.isnan(values)))
     named = best >= 0
     paired = named and evidence.benchmark.parallel
     return FairnessRow(
         task=evidence.task.name,
         system=label,
+        measure=evidence.lead,
         gap=evidence.composed(float(max_minus_min(means)), max_minus_min(draws), n=n),
         best_language=evidence.languages[best] if named else None,
         worst_language=evidence.languages[worst] if named else None,
@@ -134,10 +141,10 @@ def _row(evidence: Evidence, place: int, label: SystemLabel) -> FairnessRow:
 
 
 def _p(evidence: Evidence, best: Floats, worst: Floats) -> float | None:
-    """Two-sided, signs flipped by family; None where there is too little to test (see the constants)."""
+    """Two-sided, signs flipped by family; None where there is too little to test."""
     apart = evidence.family_sums(best) - evidence.family_sums(worst)
     known = apart[~np.isnan(apart)]
-    n = min(np.count_nonzero(~np.isnan(best)), np.count_nonzero(~np.isnan(worst)))
-    if n < FEWEST_PAIRS or len(known) < FEWEST_FAMILIES or np.count_nonzero(known) < FEWEST_UNEQUAL:
+    pairs = min(int((~np.isnan(column)).sum()) for column in (best, worst))
+    if too_few(pairs=pairs, families=len(known), unequal=int((known != 0).sum())):
         return None
     return sign_flip_p(known, seed=SEED)

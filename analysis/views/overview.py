@@ -12,6 +12,7 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
+from analysis.views import slices
 from analysis.views.composite import Composite, composites, task_score
 from analysis.views.composite import takeaway as composite_takeaway
 from analysis.views.evidence import (
@@ -34,19 +35,19 @@ class OverviewRow:
     system: SystemLabel
     measures: Mapping[str, Interval]  # by measure key
     task_score: Interval | None  # of the three tasks of MMed-Bench-IR; None for other tasks
-    depth: int
-    n_queries: int  # judged queries that have a relevant document
+    depth: int | None  # None, here and below: imported scores do not say
+    n_queries: int  # judged queries that have a relevant document, or of imported scores any score
     n_missing: int  # of those, absent from the run: they count 0
     n_unjudged: int  # queries without a relevant document, left out of every mean
-    n_tied_at_10: int  # queries whose scores tie across rank 10
+    n_tied_at_10: int | None  # queries whose scores tie across rank 10
     tie_range_ndcg_at_10: tuple[float, float] | None  # lowest and highest mean that tied orders allow
     judged_at_10: float | None
-    n_dangling: int  # relevant documents absent from the corpus
-    distinct_documents_at_10: int
-    largest_document_share_at_10: float
+    n_dangling: int | None  # relevant documents absent from the corpus
+    distinct_documents_at_10: int | None
+    largest_document_share_at_10: float | None
     degenerate: bool | None  # R@10 cross below 0.10; None where there is no cross-language answer
-    hits_kept: int
-    n_hits: int
+    hits_kept: int | None
+    n_hits: int | None
     created_at: str  # ISO time
     texts_per_second: float | None
     composed_of: tuple[str, ...]
@@ -80,7 +81,7 @@ class OverviewView:
 
     benchmark: BenchmarkLabel
     tasks: tuple[TaskOverview, ...]
-    measures: tuple[MeasureLabel, ...]  # columns, in order
+    measures: tuple[MeasureLabel, ...]  # columns, in order; a task of imported scores has only those imported
     composites: tuple[Composite, ...]  # over the three tasks of MMed-Bench-IR; empty for other benchmarks
     composite_takeaway: Sentence
 
@@ -96,8 +97,7 @@ class Contents:
     slices: tuple[tuple[str, str], ...]  # query attribute and value: the parts of the chosen tasks' queries
 
 
-LEAD = "ndcg_at_10"
-SLICED = ("language", "tier", "mode", "strategy", "audit_status")  # attributes of few values
+MOST_VALUES = 20  # of an attribute that the sidebar offers
 MEASURES = (
     "ndcg_at_10",
     "recall_at_10",
@@ -107,6 +107,18 @@ MEASURES = (
     "hit_at_1",
     "rr",
 )
+OF_HITS = (
+    "depth",
+    "hits_kept",
+    "n_hits",
+    "n_dangling",
+    "n_tied_at_10",
+    "tie_range_ndcg_at_10",
+    "judged_at_10",
+    "distinct_documents_at_10",
+    "largest_document_share_at_10",
+)
+"""What only a ranking tells, in the order of _of_hits()."""
 
 
 def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ...] = ()) -> Contents:
@@ -134,15 +146,30 @@ def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ..
 
 
 def _slices(store: Store, tasks: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
-    """Attribute and value of every part that some but not all queries of these tasks belong to."""
+    """Attribute and value of every part that some but not all queries of these tasks belong to, where they are few."""
     found: dict[tuple[str, str], None] = {}
     for task in tasks:
         queries = store.queries(task.task_id)
-        for attribute in SLICED:
-            values = dict.fromkeys(value for value in getattr(queries, attribute) if value is not None)
-            if len(values) > 1:
+        for attribute in slices.names(task, queries):
+            values = slices.values(slices.column(store, task, queries, attribute=attribute))
+            if 1 < len(values) <= MOST_VALUES:
                 found |= dict.fromkeys((attribute, value) for value in values)
     return tuple(found)
+
+
+def absent(store: Store, selection: Selection) -> tuple[tuple[str, str], ...]:
+    """What a selection asks of the queries that none of them has: attribute and value.
+
+    Raises:
+        InputError: an unknown benchmark, task or attribute.
+    """
+    held: set[tuple[str, str]] = set()
+    for task in chosen_tasks(store, selection):
+        queries = store.queries(task.task_id)
+        for name in {name for name, _ in selection.where}:
+            found = slices.values(slices.column(store, task, queries, attribute=name))
+            held |= {(name, value) for value in found}
+    return tuple(pair for pair in selection.where if pair not in held)
 
 
 def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = MEASURES) -> OverviewView:
@@ -153,27 +180,31 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
     """
     labels = store.system_labels()
     composed = composites(store, selection)
-    tasks = tuple(_task_overview(store, task, selection, labels, measures) for task in chosen_tasks(store, selection))
+    gathered = [
+        Evidence.load(store, task, selection=selection, labels=labels) for task in chosen_tasks(store, selection)
+    ]
+    shown = dict.fromkeys(key for evidence in gathered for key in evidence.measures(measures))
+    tasks = tuple(_task_overview(evidence, selection, labels, measures) for evidence in gathered)
     return OverviewView(
         benchmark_label(store.benchmark(selection.benchmark)),
         tasks,
-        tuple(measure_label(key) for key in measures),
+        tuple(measure_label(key) for key in shown),
         composed,
         composite_takeaway(composed),
     )
 
 
 def _task_overview(
-    store: Store, task: TaskRow, selection: Selection, labels: dict[str, SystemLabel], measures: tuple[str, ...]
+    evidence: Evidence, selection: Selection, labels: dict[str, SystemLabel], measures: tuple[str, ...]
 ) -> TaskOverview:
-    evidence = Evidence.load(store, task, selection=selection, labels=labels)
+    task, lead = evidence.task, evidence.lead
     rows = sorted(
-        _rows(evidence, labels, measures),
-        key=lambda row: -(row.measures[LEAD].value or 0.0) if LEAD in row.measures else 0.0,
+        _rows(evidence, labels, evidence.measures(measures)),
+        key=lambda row: -(row.measures[lead].value or 0.0) if lead in row.measures else 0.0,
     )
     refusals = tuple(
         Refusal(task.name, labels[run.system], run.reason or "")
-        for run in store.runs([task.task_id])
+        for run in evidence.store.runs([task.task_id])
         if run.status == "refused" and (not selection.systems or run.system in selection.systems)
     )
     return TaskOverview(
@@ -182,8 +213,8 @@ def _task_overview(
         caption=_caption(evidence),
         rows=tuple(rows),
         refusals=refusals,
-        lead=measure_label(LEAD),
-        coverage_note=_coverage_note(rows),
+        lead=measure_label(lead),
+        coverage_note=_coverage_note(evidence, rows),
     )
 
 
@@ -201,15 +232,10 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
             system=labels[run.system],
             measures={key: intervals[place] for key, intervals in by_measure.items()},
             task_score=scored.get(run.system),
-            depth=run.depth,
             n_queries=int(evidence.domain.sum()),
+            n_missing=int(evidence.missing[place].sum()),
             n_unjudged=int((evidence.mask & ~evidence.domain).sum()),
-            n_dangling=int(
-                (evidence.judged.relevant & (evidence.judged.language < 0) & evidence.mask[evidence.judged.query]).sum()
-            ),
             degenerate=degenerate[place],
-            hits_kept=run.hits_kept,
-            n_hits=run.n_hits,
             created_at=run.created_at.isoformat(),
             texts_per_second=run.provenance.get("texts_per_second"),
             composed_of=run.parents,
@@ -220,27 +246,29 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
 
 
 def _health(evidence: Evidence) -> list[dict[str, Any]]:
-    """Missing queries, ties and concentration of each run, over the judged queries of the slice."""
-    domain, facts = evidence.domain, evidence.facts
-    found = []
-    for place, run in enumerate(evidence.runs):
-        low, high = (
-            bootstrap.pooled_mean(np.where(domain, facts[f"ndcg_at_10_{end}"][place].astype(float), np.nan)).value
-            for end in ("low", "high")
-        )
-        distinct, largest = evidence.store.concentration(run.run_id).get(10, (0, 0.0))
-        judged = bootstrap.pooled_mean(np.where(domain, facts["judged_at_10"][place].astype(float), np.nan)).value
-        found.append(
-            {
-                "n_missing": int((domain & (facts["depth"][place] == 0)).sum()),
-                "n_tied_at_10": int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
-                "tie_range_ndcg_at_10": None if np.isnan(low) else (float(low), float(high)),
-                "judged_at_10": number(float(judged)),
-                "distinct_documents_at_10": distinct,
-                "largest_document_share_at_10": largest,
-            }
-        )
-    return found
+    """What only a ranking tells of each run, over the judged queries of the slice: depth, ties and concentration."""
+    if not evidence.has_ranks:
+        return [dict.fromkeys(OF_HITS)] * len(evidence.runs)
+    return [dict(zip(OF_HITS, _of_hits(evidence, place), strict=True)) for place in range(len(evidence.runs))]
+
+
+def _of_hits(evidence: Evidence, place: int) -> tuple[Any, ...]:
+    domain, facts, run, judged = evidence.domain, evidence.facts, evidence.runs[place], evidence.judged
+    low, high = (
+        bootstrap.pooled_mean(np.where(domain, facts[f"ndcg_at_10_{end}"][place].astype(float), np.nan)).value
+        for end in ("low", "high")
+    )
+    known = bootstrap.pooled_mean(np.where(domain, facts["judged_at_10"][place].astype(float), np.nan)).value
+    return (
+        run.depth,
+        run.hits_kept,
+        run.n_hits,
+        int((judged.relevant & (judged.language < 0) & evidence.mask[judged.query]).sum()),
+        int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
+        None if np.isnan(low) else (float(low), float(high)),
+        number(float(known)),
+        *evidence.store.concentration(run.run_id).get(10, (0, 0.0)),
+    )
 
 
 def _takeaway(evidence: Evidence, rows: list[OverviewRow]) -> Sentence:
@@ -249,34 +277,34 @@ def _takeaway(evidence: Evidence, rows: list[OverviewRow]) -> Sentence:
         return Sentence(
             "No system has run on this task yet.", "Run one: python -m analysis run --benchmark … --systems all"
         )
-    return Sentence(_lead_sentence(evidence, rows), _collapse_sentence(rows))
+    return Sentence(_lead_sentence(evidence, rows), _collapse_sentence(evidence, rows))
 
 
 def _lead_sentence(evidence: Evidence, rows: list[OverviewRow]) -> str:
-    best = rows[0]
-    score = best.measures[LEAD].value if LEAD in best.measures else None
+    best, label = rows[0], measure_label(evidence.lead).label
+    score = best.measures[evidence.lead].value if evidence.lead in best.measures else None
     if score is None or len(rows) < 2:
         return (
-            f"{best.system.short} reaches nDCG@10 {score:.2f}."
+            f"{best.system.short} reaches {label} {score:.2f}."
             if score is not None
-            else "No query of this slice has a relevant document."
+            else f"No query of this slice has a {'relevant document' if evidence.has_ranks else 'score'}."
         )
     place = {run.system: index for index, run in enumerate(evidence.runs)}
-    apart = evidence.difference(LEAD, first=place[best.system.name], second=place[rows[1].system.name])
+    apart = evidence.difference(evidence.lead, first=place[best.system.name], second=place[rows[1].system.name])
     if apart is None:
-        return f"{best.system.short} leads with nDCG@10 {score:.2f}."
+        return f"{best.system.short} leads with {label} {score:.2f}."
     if apart[1] <= 0:
         return (
-            f"{best.system.short} and {rows[1].system.short} cannot be told apart at nDCG@10 {score:.2f} "
+            f"{best.system.short} and {rows[1].system.short} cannot be told apart at {label} {score:.2f} "
             f"(95 % interval of the difference {apart[1]:+.2f} to {apart[2]:+.2f})."
         )
     return (
-        f"{best.system.short} leads with nDCG@10 {score:.2f}, {apart[0]:.2f} above {rows[1].system.short} "
+        f"{best.system.short} leads with {label} {score:.2f}, {apart[0]:.2f} above {rows[1].system.short} "
         f"(95 % interval {apart[1]:.2f} to {apart[2]:.2f})."
     )
 
 
-def _collapse_sentence(rows: list[OverviewRow]) -> str:
+def _collapse_sentence(evidence: Evidence, rows: list[OverviewRow]) -> str:
     """The system that loses most between its own language and the others, in counts a person can picture."""
     dense = [row for row in rows if row.system.paradigm != "lexical"]  # words do not cross languages: no surprise
     drops = []
@@ -284,6 +312,8 @@ def _collapse_sentence(rows: list[OverviewRow]) -> str:
         same, cross = row.measures.get("recall_at_10_same"), row.measures.get("recall_at_10_cross")
         if same and cross and same.value is not None and cross.value is not None:
             drops.append((same.value - cross.value, row.system.short, same.value, cross.value))
+    if not drops and not evidence.has_ranks:
+        return "The imported scores do not tell same-language from cross-language answers."
     if not drops:
         return "No answer here is in the query's own language, so same-language measures are blank."
     _, name, same_value, cross_value = max(drops)
@@ -293,19 +323,22 @@ def _collapse_sentence(rows: list[OverviewRow]) -> str:
 
 
 def _caption(evidence: Evidence) -> str:
-    tags = ", ".join(evidence.languages)
+    asked = set(evidence.judged.query_language[evidence.domain].tolist())
+    tags = [tag for code, tag in enumerate(evidence.languages) if code in asked]
+    base = f"over {evidence.task.n_documents:,} documents" if evidence.has_ranks else "· imported per-query scores"
     return (
-        f"{int(evidence.domain.sum()):,} queries in {len(evidence.languages)} languages ({tags}) "
-        f"over {evidence.task.n_documents:,} documents · bars and ranges are 95 % bootstrap intervals"
+        f"{int(evidence.domain.sum()):,} queries in {len(tags)} language{'s' * (len(tags) != 1)} ({', '.join(tags)}) "
+        f"{base} · bars and ranges are 95 % bootstrap intervals"
     )
 
 
-def _coverage_note(rows: list[OverviewRow]) -> str | None:
+def _coverage_note(evidence: Evidence, rows: list[OverviewRow]) -> str | None:
     """Said aloud where a system returned nothing for queries that another one answered."""
     partial = [row for row in rows if row.n_missing]
     if not partial:
         return None
-    parts = [f"{row.system.short} returned nothing for {row.n_missing:,} of {row.n_queries:,}" for row in partial]
+    lacks = "returned nothing for" if evidence.has_ranks else "has no score for"
+    parts = [f"{row.system.short} {lacks} {row.n_missing:,} of {row.n_queries:,}" for row in partial]
     return (
         f"Not every system answered every query: {'; '.join(parts)}. "
         "Those queries count 0; leaving them out would flatter the system."

@@ -116,7 +116,7 @@ def routes(store: Store, selection: Selection, *, k: int = 10) -> RoutesView:
     """The route cells of one task for each chosen system.
 
     Raises:
-        InputError: an unknown benchmark, task or system; not exactly one task; or a k below 1.
+        InputError: an unknown benchmark, task or system; not exactly one task; a task without rankings; or a k below 1.
     """
     evidence, labels = _evidence(store, selection, k)
     chosen = tuple(labels[run.system] for run in evidence.runs)
@@ -143,7 +143,9 @@ def _evidence(store: Store, selection: Selection, k: int) -> tuple[Evidence, dic
     if k < 1:
         raise InputError(f"k {k}: expected 1 or more")
     task, labels = one_task(store, selection), store.system_labels()
-    return Evidence.load(store, task, selection=selection, labels=labels), labels
+    evidence = Evidence.load(store, task, selection=selection, labels=labels)
+    evidence.need_ranks("language routes need rankings")
+    return evidence, labels
 
 
 def _by_language(evidence: Evidence, k: int) -> Floats:
@@ -199,7 +201,7 @@ def _bounds(evidence: Evidence, columns: Floats, mean: bootstrap.Mean) -> tuple[
     if bool(np.isin(columns[known], (0.0, 1.0)).all()) and _one_answer_each(evidence, known):
         low, high = wilson(np.where(known, columns, 0.0).sum(axis=1), mean.n, level=LEVEL)
         return low, high, "wilson"
-    low, high = bootstrap.interval_of_draws(evidence.draws(columns, balanced=False), level=LEVEL)
+    low, high = bootstrap.interval_of_draws(evidence.draws(columns), level=LEVEL)
     return low, high, evidence.method
 
 
@@ -320,7 +322,7 @@ def _difference_cells(evidence: Evidence, apart: Floats, name: str, k: int) -> I
     for asked, source in enumerate(evidence.languages):
         columns = _columns(apart, evidence.judged.query_language == asked)
         mean = evidence.mean(columns, balanced=False)
-        low, high = bootstrap.interval_of_draws(evidence.draws(columns, balanced=False), level=LEVEL)
+        low, high = bootstrap.interval_of_draws(evidence.draws(columns), level=LEVEL)
         for answered, target in enumerate(evidence.languages):
             yield RouteCell(
                 evidence.task.name,

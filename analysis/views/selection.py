@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.model import Interval, SystemLabel
+from analysis.model import Interval, SystemLabel, scores_only
 
 __all__ = [  # what charts and pages see of the nouns below them too
     "BenchmarkLabel",
@@ -14,6 +14,7 @@ __all__ = [  # what charts and pages see of the nouns below them too
     "Sentence",
     "SystemLabel",
     "TaskLabel",
+    "scores_only",
 ]
 
 
@@ -23,7 +24,7 @@ class Selection(NamedTuple):
     benchmark: str  # name or name@version
     tasks: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
-    where: tuple[tuple[str, str], ...] = ()  # query attribute = value
+    where: tuple[tuple[str, str], ...] = ()  # query attribute = value: any of the values of each attribute named
 
 
 class Sentence(NamedTuple):
@@ -41,7 +42,7 @@ class TaskLabel(NamedTuple):
     question: str
     is_default: bool
     n_queries: int
-    n_documents: int
+    n_documents: int  # 0: the runs are imported per-query scores
 
 
 class BenchmarkLabel(NamedTuple):
@@ -63,6 +64,7 @@ class MeasureLabel(NamedTuple):
     key: str  # ndcg_at_10
     label: str  # nDCG@10
     definition: str
+    formula: str
     source: str
     aggregate: str  # pooled | balanced
     unit: str  # share | percent

@@ -14,7 +14,7 @@ from analysis.metrics import outcomes
 from analysis.metrics.outcomes import RELATIONS
 from analysis.metrics.routes import first_rank
 from analysis.model import NEVER, Interval, SystemLabel
-from analysis.store.read import Store
+from analysis.store.read import Store, TaskRow
 from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 
@@ -74,12 +74,12 @@ def page(store: Store, selection: Selection) -> TiersView:
     """The answer of the page *Difficulty tiers*.
 
     Raises:
-        InputError: an unknown benchmark, task or system.
+        InputError: an unknown benchmark, task or system, or a task without rankings.
     """
     labels = store.system_labels()
     tasks = []
     for task in chosen_tasks(store, selection):
-        evidence = Evidence.load(store, task, selection=selection, labels=labels)
+        evidence = _evidence(store, task, selection, labels)
         mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
         if mine:
@@ -110,10 +110,10 @@ def examples(store: Store, selection: Selection, *, system: str, relation: str, 
         language: "same" as the query's, or "other".
 
     Raises:
-        InputError: an unknown task, system or relation, or not exactly one task.
+        InputError: an unknown task, system or relation, not exactly one task, or one without rankings.
     """
     task = one_task(store, selection)
-    evidence = Evidence.load(store, task, selection=selection._replace(systems=(system,)), labels=store.system_labels())
+    evidence = _evidence(store, task, selection._replace(systems=(system,)), store.system_labels())
     if relation not in RELATIONS or language not in {"same", "other"} or not evidence.runs:
         raise InputError(
             f"{system}, {relation}, {language}: expected a system with a run and one of {', '.join(RELATIONS)}"
@@ -160,13 +160,19 @@ def tiers(store: Store, selection: Selection) -> tuple[TierRow, ...]:
     """What stood above the answer, and what stood at rank 1 instead, for each chosen task and system.
 
     Raises:
-        InputError: an unknown benchmark, task or system.
+        InputError: an unknown benchmark, task or system, or a task without rankings.
     """
     labels = store.system_labels()
     rows: list[TierRow] = []
     for task in chosen_tasks(store, selection):
-        rows += _task_rows(Evidence.load(store, task, selection=selection, labels=labels), labels)
+        rows += _task_rows(_evidence(store, task, selection, labels), labels)
     return tuple(rows)
+
+
+def _evidence(store: Store, task: TaskRow, selection: Selection, labels: dict[str, SystemLabel]) -> Evidence:
+    evidence = Evidence.load(store, task, selection=selection, labels=labels)
+    evidence.need_ranks("difficulty tiers need rankings")
+    return evidence
 
 
 def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:

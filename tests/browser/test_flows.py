@@ -241,3 +241,57 @@ def test_clicking_what_stands_at_rank_1_shows_its_queries(visit, running_app):
     )
     expect(title).to_be_visible(timeout=30_000)
     assert "outcome=same" in page.url
+
+
+TWO_SYSTEMS = """([a, b]) => {
+    for (const figure of document.querySelectorAll('.js-plotly-plot')) {
+        for (const trace of figure._fullData || []) {
+            const at = trace.customdata?.findIndex((d) => d.length === 2 && d[0] === a && d[1] === b) ?? -1;
+            if (at < 0) continue;
+            figure.scrollIntoView({block: 'center'});
+            const box = figure.getBoundingClientRect();
+            const {xaxis, yaxis} = figure._fullLayout;
+            const [x, y] = [xaxis.d2p(trace.x[at]), yaxis.d2p(trace.y[at])];
+            return [box.left + xaxis._offset + x, box.top + yaxis._offset + y];
+        }
+    }
+    return null;
+}"""
+
+
+def test_clicking_two_systems_says_whether_their_difference_is_real(visit, running_app):
+    page = visit(f"{running_app}/significance?task=parallel-titles")
+    expect(heading(page)).to_have_text("Is it real?", timeout=60_000)
+    settle(page)
+    page.wait_for_function(DRAWN, arg=3, timeout=60_000)
+    pair = ["bm25", "all-minilm-l6-v2"]
+    page.evaluate(TWO_SYSTEMS, pair)  # scrolls there
+    page.wait_for_timeout(500)
+    x, y = page.evaluate(TWO_SYSTEMS, pair)
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y, steps=4)
+    page.wait_for_timeout(300)
+    page.mouse.click(x, y)
+    sentence = page.get_by_text(re.compile(r"all-MiniLM is ahead of BM25 at R@10 by 0\.\d\d \(95 % interval"))
+    expect(sentence).to_be_visible(timeout=30_000)
+    expect(page.locator("body")).to_contain_text("(Benjamini–Hochberg)")
+    expect(page.get_by_role("combobox", name=re.compile("Compare"))).to_be_visible()
+    assert "a=bm25" in page.url
+    assert "b=all-minilm-l6-v2" in page.url
+
+
+def test_moving_the_slider_moves_the_sentence(visit, running_app):
+    page = visit(f"{running_app}/recoverability?task=category&systems=all-minilm-l6-v2,use-multilingual-v3")
+    expect(heading(page)).to_have_text("Would a re-ranker fix it?", timeout=60_000)
+    settle(page)
+    takeaway = page.locator("p.takeaway").first
+    expect(takeaway).to_contain_text("A top-75 re-ranker of")  # the runs are 90 deep
+    before = takeaway.inner_text()
+    page.get_by_role("slider").focus()
+    for _ in range(4):  # 50, 30, 20, 10
+        page.keyboard.press("ArrowLeft")
+    expect(takeaway).to_contain_text("A top-10 re-ranker of", timeout=30_000)
+    assert re.findall(r"at most ([\d.]+) %", takeaway.inner_text()) != re.findall(r"at most ([\d.]+) %", before)
+    expect(page.get_by_role("heading", name="Where the answer stands at K = 10")).to_be_visible(timeout=30_000)
+    expect(page.locator("table").first).to_contain_text("RRC@10")
+    assert "k=10" in page.url

@@ -13,9 +13,11 @@ BM25 = SystemLabel("bm25", "BM25", "BM25", "lexical", 0)
 SYSTEMS = (MINILM, E5, USE, BM25)
 BENCHMARK = BenchmarkLabel("icd10", "1", "icd10", "ICD-10", "licence", "source", (), True)
 TASK = TaskLabel("category", "Find the category", "Which category?", True, 60, 120)
-RECALL = MeasureLabel("recall_at_10", "R@10", "Share found.", "a book", "balanced", "share")
-NDCG = MeasureLabel("ndcg_at_10", "nDCG@10", "How close.", "a paper", "pooled", "share")
-TRANSFER = MeasureLabel("language_transfer", "LT%", "What is left.", "a paper", "balanced", "percent")
+RECALL = MeasureLabel("recall_at_10", "R@10", "Share found.", "found ÷ all", "a book", "balanced", "share")
+NDCG = MeasureLabel("ndcg_at_10", "nDCG@10", "How close.", "DCG ÷ ideal", "a paper", "pooled", "share")
+TRANSFER = MeasureLabel(
+    "language_transfer", "LT%", "What is left.", "100 × cross ÷ same", "a paper", "balanced", "percent"
+)
 SAID = Sentence("all-MiniLM finds 42 of 100.", "USE finds 55.")
 
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 from visits import ROOT, parameters, words
 
-PAGES = ("overview", "routes", "tiers", "fairness", "probe")
+PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "probe")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -39,10 +39,10 @@ def test_the_sidebar_offers_benchmark_task_systems_and_measure(full):
 @pytest.mark.parametrize("name", ["overview", "routes"])
 def test_a_page_can_be_about_a_part_of_the_queries(full, name):
     whole, part = words(full.page(name)), full.page(name, where="language=ja")
-    assert part.selectbox(key=f"{name}-where").value == "language=ja"
+    assert part.multiselect(key=f"{name}-where").value == ["language=ja"]
     assert not part.exception
     assert words(part) != whole
-    part.selectbox(key=f"{name}-where").select("").run()
+    part.multiselect(key=f"{name}-where").set_value([]).run()
     assert parameters(part) == {}
 
 
