@@ -8,8 +8,11 @@ st.navigation(
         st.Page("pages/overview.py", title="Overview", url_path="overview"),
         st.Page("pages/routes.py", title="Language routes", url_path="routes"),
         st.Page("pages/tiers.py", title="Difficulty tiers", url_path="tiers"),
+        st.Page("pages/recoverability.py", title="Recoverability", url_path="recoverability"),
         st.Page("pages/fairness.py", title="Fairness", url_path="fairness"),
+        st.Page("pages/significance.py", title="Significance", url_path="significance"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
+        st.Page("pages/method.py", title="Method", url_path="method"),
     ],
     position="hidden",
 ).run()

@@ -14,7 +14,7 @@ with ui.page(ui.FAIRNESS, every_task=True) as frame:
         if len(view.tasks) > 1:
             st.header(task.task.title, anchor=False)
         ui.takeaway(task.takeaway)
-        ui.caption(task.caption, measures=[view.measure], more=glossary.FAIRNESS)
+        ui.caption(task.caption, measures=[task.measure], more=glossary.FAIRNESS)
         if not task.rows:
             ui.nothing("No system has run on this task.", next_step=glossary.RUN_ALL)
             continue

@@ -23,8 +23,11 @@ with ui.page(ui.OVERVIEW, every_task=True) as frame:
     leaderboard.composites(view, dark=frame.dark)
     for task in view.tasks:
         leaderboard.show(task, view, measure=measures[chosen], dark=frame.dark, heading=len(view.tasks) > 1)
-    ui.go_to(ui.ROUTES, "Next: which language pairs fail? →", **address.everything())
-    leaderboard.card(view.benchmark)
     documents = sum(task.task.n_documents for task in view.tasks)
+    if documents:
+        ui.go_to(ui.ROUTES, "Next: which language pairs fail? →", **address.everything())
+    else:
+        ui.go_to(ui.FAIRNESS, "Next: who is left behind? →", **address.everything())
+    leaderboard.card(view.benchmark)
     queries = sum(task.task.n_queries for task in view.tasks)
-    ui.sidebar_note(f"{queries:,} queries · {documents:,} documents")
+    ui.sidebar_note(f"{queries:,} queries · {f'{documents:,} documents' if documents else 'imported scores'}")

@@ -6,6 +6,7 @@ from analysis import probe
 from pages.shared import address, glossary, probe_parts, tables, ui
 
 with ui.page(ui.PROBE, systems=False) as frame:
+    ui.need_rankings(frame, "a live query needs documents to search")
     systems = ui.answer(probe.encoders, frame.benchmark.address)
     if not systems:
         ui.no_systems(frame)

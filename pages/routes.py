@@ -12,6 +12,7 @@ OTHERS = {"retention": "Retention", "preference": "Who outranks"}
 with ui.page(ui.ROUTES) as frame:
     if not frame.systems:
         ui.no_systems(frame)
+    ui.need_rankings(frame, "language routes need rankings")
     with st.sidebar:
         names = RECALLS | OTHERS
         key = address.choose(

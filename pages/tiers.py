@@ -9,6 +9,7 @@ from pages.shared import glossary, tables, tier_table, ui
 with ui.page(ui.TIERS) as frame:
     if not frame.systems:
         ui.no_systems(frame)
+    ui.need_rankings(frame, "difficulty tiers need rankings")
     (task,) = ui.answer(tiers.page, frame.selection).tasks
     ui.takeaway(task.takeaway)
     ui.caption(task.caption, more=glossary.TIERS)

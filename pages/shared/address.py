@@ -92,6 +92,29 @@ def choose_many(
     return tuple(values)
 
 
+def choose_some(
+    widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, **more: Any
+) -> tuple[str, ...]:
+    """A multiselect whose values live in the address; none of the options while the address names none of them.
+
+    Args:
+        widget: ``st.multiselect``, of the page or the sidebar.
+        label: what stands above it.
+        options: the values, as they stand in the address; without commas.
+        name: of the parameter.
+        **more: handed to the widget.
+    """
+    asked = many(name) or ()
+    values = [option for option in options if option in asked]
+    key = _hold(name, values)
+
+    def changed() -> None:
+        put(**{name: st.session_state[key] or None})
+
+    widget(label, options, key=key, on_change=changed, **more)
+    return tuple(values)
+
+
 def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **more: Any) -> str:
     """A text field whose value lives in the address.
 

@@ -66,7 +66,7 @@ ROUTES_CAPTIONS = {
 }
 
 FAIRNESS = (
-    ("Gap", "nDCG@10 of the best query language less that of the worst. Chance alone makes it larger than zero."),
+    ("Gap", "The value of the best query language less that of the worst. Chance alone makes it larger than zero."),
     (
         "Their difference",
         "The same two languages compared on the same concepts, with its interval. Blank where the languages are not "
@@ -75,6 +75,84 @@ FAIRNESS = (
     (
         "p",
         "How often flipping the signs of whole concepts gives such a difference. Blank where too few can be flipped.",
+    ),
+)
+
+CHOOSE_SECOND = "It takes two systems with values of this measure: choose another under Systems or Measure on the left."
+
+SIGNIFICANCE = (
+    (
+        "95 % interval",
+        "Where the difference lies over draws of other concepts like these (bootstrap). Where it leaves out 0, "
+        "the difference is more than chance.",
+    ),
+    ("p", "How often chance alone, flipping the signs of whole concepts, makes a difference this large."),
+    (
+        "Adjusted p",
+        "Many tests find something by chance. Holm keeps the risk of a single false find at 5 %; Benjamini–Hochberg "
+        "keeps the share of false finds among all finds at 5 %.",
+    ),
+    (
+        "Descriptive only",
+        "There are fewer than 30 paired queries, fewer than 10 concepts (families), or fewer than 10 that differ at "
+        "all: no p is shown, as it would say nothing.",
+    ),
+)
+
+TAX_CAPTION = (
+    "R@10 of answers in the query’s own language less R@10 of answers in others, on queries that have both · right of "
+    "zero: crossing costs · lines: 95 % intervals"
+)
+TAX = (
+    ("Better / same / worse", "On how many queries answers in the own language are found better than the others."),
+    (
+        "Effect",
+        "Rank-biserial correlation: 1.00 where every query that differs favours the own language, 0.00 where neither "
+        "side is favoured. Source: Kerby (2014), Comprehensive Psychology 3.",
+    ),
+    ("Holm p", "By flipping the signs of whole concepts, adjusted over the systems of the task."),
+)
+
+PAIRS_CAPTION = (
+    "Row less column, on the same queries · orange: the row is ahead · hatched: adjusted p not below 0.05, or too "
+    "little to test · click a cell, or choose below"
+)
+PAIRS = (
+    (
+        "Friedman’s test",
+        "Whether any system ranks differently from the others, query by query. Source: Friedman (1937), JASA 32(200).",
+    ),
+    ("Adjusted p, all pairs", "Benjamini and Hochberg (1995), JRSS B 57(1): over every pair of the task."),
+    ("Holm p", "Over the best system against each other one, or over neighbours in the order of means."),
+)
+
+RANKS_CAPTION = "1 is best, ties share their rank · a thick bar joins systems that cannot be told apart"
+RANKS = (
+    (
+        "Critical difference",
+        "How far two average ranks must lie apart to differ by more than chance at 5 %, over all pairs (Nemenyi). "
+        "Source: Demšar (2006), JMLR 7.",
+    ),
+)
+
+GLOBAL_CAPTION = (
+    "Odds that an answer in the query’s language is in the first ten, over the odds of one in another language · 1.00: "
+    "no difference · every query language its own base rate"
+)
+GLOBAL = (
+    (
+        "Odds ratio",
+        "From a binomial model of found or not by route type and query language, its errors clustered by concept. "
+        "2.00: the odds are twice as high in the own language.",
+    ),
+)
+
+ORDER_CAPTION = "Systems ordered by their means in both places · a part of the queries counts in “all queries” too"
+ORDER = (
+    ("Spearman ρ", "Correlation of the systems’ ranks in two places: 1 is the same order, −1 the reverse."),
+    (
+        "Kendall τ",
+        "Share of pairs of systems in the same order less the share in the opposite one; ties are corrected.",
     ),
 )
 
@@ -91,6 +169,46 @@ TIERS = (
         "sibling in the corpus are counted; a system that finds nothing fails.",
     ),
     ("Hatched", "What stands at rank 1 is in another language than the query."),
+)
+
+NO_CROSS = "Choose another task, or other queries, on the left."
+KNEES = (
+    "▼ knee: from there on reading deeper pays less · ▲ late knee: from there on it pays more · bands: 95 % intervals"
+)
+STAGES = (
+    "Shares of the queries with an answer in another language: the first stage leaves it out of the candidates, or it "
+    "is among them and the second stage leaves it out of the top 10"
+)
+
+RECOVERABILITY = (
+    (
+        "RRC@K",
+        "Share of the queries whose first answer in another language stands in the top K: what a perfect re-ranker of "
+        "K documents could fix.",
+    ),
+    ("Floor", "Share of the queries whose answer is nowhere in the run: no re-ranker can reach it."),
+    (
+        "ARI@K",
+        "The part of what the top K misses that no depth of the run mends. 0: every miss stands deeper; 1: reading "
+        "deeper finds nothing more. Blank where nothing is missed.",
+    ),
+    (
+        "Knee",
+        "Where the curve is farthest from the straight line between its ends. Early: from there on reading deeper pays "
+        "less. Late: it pays more. Below it: where 90 % of the draws put it.",
+    ),
+    ("K for 90 %", "The depth that reaches nine tenths of what the run finds at all."),
+    (
+        "XRC",
+        "How many times deeper one must read for half of the answers in another language than for half of those in the "
+        "query's own; at 0.8, for 80 %. ≥: beyond the end of the run. Undefined: the same-language answers are.",
+    ),
+    (
+        "k80",
+        "The depth by which 80 % of the queries with answers in both have their first one: in their own language, in "
+        "another, both. ±: standard error. > N: beyond the end of the run.",
+    ),
+    ("Random order", "What the same K finds if the documents are shuffled."),
 )
 
 PROBE = (

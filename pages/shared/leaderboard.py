@@ -141,7 +141,8 @@ def _health_words(task: TaskOverview) -> str:
     unjudged = f" · {first.n_unjudged:,} queries without a right answer are left out" if first.n_unjudged else ""
     missing = sum(row.n_missing for row in task.rows)
     covered = "every system answered every query" if not missing else f"unanswered queries count 0 ({missing:,} in all)"
-    return f"{first.n_queries:,} judged queries · {covered}{unjudged}"
+    known = "judged" if first.depth is not None else "scored"
+    return f"{first.n_queries:,} {known} queries · {covered}{unjudged}"
 
 
 def _health_row(row: OverviewRow, *, dark: bool) -> list[Cell]:
@@ -149,14 +150,18 @@ def _health_row(row: OverviewRow, *, dark: bool) -> list[Cell]:
     return [
         tables.chip(row.system, dark=dark),
         f"{row.n_missing:,}",
-        f"{row.n_tied_at_10:,}",
+        _count(row.n_tied_at_10),
         f"{ties[0]:.2f}–{ties[1]:.2f}" if ties else "",
         f"{row.judged_at_10:.2f}" if row.judged_at_10 is not None else "",
-        f"{row.n_dangling:,}",
-        f"{row.distinct_documents_at_10:,}",
-        f"{row.largest_document_share_at_10:.2f}",
-        f"{row.hits_kept:,} of {row.depth:,}",
+        _count(row.n_dangling),
+        _count(row.distinct_documents_at_10),
+        f"{row.largest_document_share_at_10:.2f}" if row.largest_document_share_at_10 is not None else "",
+        f"{row.hits_kept:,} of {row.depth:,}" if row.hits_kept is not None else "",
     ]
+
+
+def _count(number: int | None) -> str:
+    return f"{number:,}" if number is not None else ""
 
 
 def card(benchmark: BenchmarkLabel) -> None:

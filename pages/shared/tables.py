@@ -73,9 +73,18 @@ def rank(place: int | None, *, beyond: int) -> Markup:
 def inked_rank(place: int, *, last: int, dark: bool) -> Markup:
     """A rank on ink, the deeper the nearer to the top on a log scale: none at the last place."""
     share = 1 - math.log10(place) / math.log10(max(last, 10))
+    return _on_ink(f"{place:,}", share, dark=dark)
+
+
+def inked_share(share: float, *, dark: bool) -> Markup:
+    """A share on ink: the more, the deeper; the hover has four decimals."""
+    return Markup(f'<span title="{share:.4f}">{_on_ink(f"{share:.2f}", share, dark=dark)}</span>')
+
+
+def _on_ink(words: str, share: float, *, dark: bool) -> Markup:
     page = theme.paper(dark)
     colours = f"background:{theme.colour_at(theme.ink(dark), share)};color:{page.on_ink if share > 0.55 else page.text}"
-    return Markup(f'<span class="rank" style="{colours}">{place:,}</span>')
+    return Markup(f'<span class="rank" style="{colours}">{html.escape(words)}</span>')
 
 
 def spread(found: Interval | None, label: str) -> Markup:
@@ -84,8 +93,16 @@ def spread(found: Interval | None, label: str) -> Markup:
         return Markup("")
     between = ""
     if found.low is not None and found.high is not None:
-        between = f'<br><span class="soft">{found.low:z.2f}–{found.high:z.2f}</span>'
+        to = "–" if found.low >= 0 else " to "
+        between = f'<br><span class="soft">{found.low:z.2f}{to}{found.high:z.2f}</span>'
     return Markup(f'<span title="{html.escape(_details(found, label))}">{found.value:.2f}{between}</span>')
+
+
+def p_value(p: float | None) -> str:
+    """A p with three decimals; blank where there is none."""
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _details(found: Interval, label: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -14,11 +14,21 @@ from streamlit.errors import StreamlitAPIException
 from analysis.errors import BabelscopeError, InputError
 from analysis.views import overview, source
 from analysis.views.overview import Contents
-from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, SystemLabel, TaskLabel
+from analysis.views.selection import (
+    BenchmarkLabel,
+    MeasureLabel,
+    Selection,
+    Sentence,
+    SystemLabel,
+    TaskLabel,
+    scores_only,
+)
 from pages.shared import address, first_start, glossary, more_data, tables
 from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
+Part = tuple[str, str]
+"""A query attribute and one of its values."""
 
 ALL_TASKS = "all"
 CHOICES = ("benchmark", "task", "systems", "measure", "where")
@@ -43,9 +53,12 @@ class PageLink(NamedTuple):
 OVERVIEW = PageLink("pages/overview.py", "overview", "Overview", "Which system, and can I trust the difference?")
 ROUTES = PageLink("pages/routes.py", "routes", "Language routes", "Which language pairs fail?")
 TIERS = PageLink("pages/tiers.py", "tiers", "Difficulty tiers", "What does it confuse?")
+RECOVERABILITY = PageLink("pages/recoverability.py", "recoverability", "Recoverability", "Would a re-ranker fix it?")
 FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
+SIGNIFICANCE = PageLink("pages/significance.py", "significance", "Significance", "Is it real?")
+METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, FAIRNESS, PROBE)
+PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, PROBE, METHOD)
 
 
 @dataclass(frozen=True)
@@ -119,26 +132,44 @@ def _choices(*, every_task: bool, systems: bool) -> Frame:
     here = answer(overview.contents, benchmark.address, tasks=names)
     ran = here.systems
     chosen = _systems(ran) if systems and ran else ran
-    where = _slice(here.slices) if systems else ()
+    where = _slice(benchmark.address, names, here.slices) if systems else ()
     some = tuple(label.name for label in chosen) if len(chosen) < len(ran) else ()
     return Frame(benchmark, tasks, chosen, Selection(benchmark.address, names, some, where), is_dark())
 
 
-def _slice(offered: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The part of the queries that the page is about, as ``attribute=value``; all of them by default."""
-    known = {f"{attribute}={value}": (attribute, value) for attribute, value in offered}
-    asked = address.get("where")
-    if asked and asked not in known:
-        raise InputError(f"unknown part of the queries {asked!r}: this task has {', '.join(known) or 'none'}")
-    name = address.choose(
-        st.selectbox,
+def _slice(benchmark: str, tasks: tuple[str, ...], offered: Sequence[Part]) -> tuple[Part, ...]:
+    """The part of the queries that the page is about: any of the chosen values of each attribute; all by default.
+
+    What the address asks for counts although an attribute has too many values to be offered.
+    """
+    asked = tuple(_part(text) for text in address.many("where") or ())
+    absent = answer(overview.absent, Selection(benchmark, tasks, where=asked)) if asked else ()
+    if absent:
+        words = ", ".join(f"{attribute}={value}" for attribute, value in offered)
+        raise InputError(f"unknown part of the queries {'='.join(absent[0])!r}: this task has {words or 'none'}")
+    known = {_part_name(part): part for part in dict.fromkeys([*offered, *asked])}
+    chosen = address.choose_some(
+        st.multiselect,
         "Queries",
-        ["", *known],
+        list(known),
         name="where",
-        default="",
-        format_func=lambda name: f"only {known[name][0].replace('_', ' ')} {known[name][1]}" if name else "all",
+        format_func=lambda name: " ".join(known[name]).replace("_", " "),
+        placeholder="All",
+        help="Several values of one attribute: queries with any of them. Several attributes: queries with all of them.",
     )
-    return (known[name],) if name else ()
+    return tuple(known[name] for name in chosen)
+
+
+def _part_name(part: Part) -> str:
+    """An attribute and its value as they stand in the address, whose lists are separated by commas."""
+    return "=".join(text.replace("%", "%25").replace(",", "%2C") for text in part)
+
+
+def _part(text: str) -> Part:
+    attribute, separator, value = text.partition("=")
+    if not separator:
+        raise InputError(f"unknown part of the queries {text!r}: expected attribute=value, such as language=ja")
+    return unquote(attribute), unquote(value)
 
 
 def _benchmark(offered: Contents) -> BenchmarkLabel:
@@ -253,6 +284,7 @@ def caption(words: str, *, measures: Sequence[MeasureLabel] = (), more: Sequence
         if definitions:
             with st.popover("?", type="tertiary", help="What the numbers mean"):
                 tables.show(_glossary(definitions))
+                go_to(METHOD, "All definitions", **address.everything())
 
 
 def _glossary(terms: Sequence[tuple[str, str]]) -> Markup:
@@ -292,6 +324,23 @@ def no_systems(frame: Frame) -> NoReturn:
         tasks = "".join(f" --task {task.name}" for task in frame.tasks)
         command = f"python -m analysis run --benchmark {frame.benchmark.address}{tasks} --systems all"
         nothing("No system has run on this task yet.", next_step=f"In a terminal: {command}")
+    st.stop()
+
+
+def need_rankings(frame: Frame, what: str) -> None:
+    """Say why a page has no answer for imported scores, and stop it there.
+
+    Args:
+        frame: what the sidebar chose.
+        what: as in "language routes need rankings".
+    """
+    if any(task.n_documents for task in frame.tasks):
+        return
+    words = scores_only(what)
+    nothing(
+        f"{words[:1].upper()}{words[1:]}.",
+        next_step="Overview, Fairness and Significance show the imported scores.",
+    )
     st.stop()
 
 

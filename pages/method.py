@@ -1,0 +1,23 @@
+"""What does this number mean?"""
+
+import streamlit as st
+
+from analysis.views import method
+from pages.shared import method_tables, tables, ui
+
+with ui.page(ui.METHOD, every_task=True) as frame:
+    view = ui.answer(method.page, frame.selection)
+    ui.takeaway(method_tables.summary(view))
+    ui.grey(method_tables.outline(view))
+    for section in view.sections:
+        st.header(section.title, anchor=False)
+        tables.show(method_tables.definitions(section))
+    st.header("Draws and seeds", anchor=False)
+    tables.show(tables.table({"What": "text", "How": "passage"}, view.seeds, caption="Draws and seeds"))
+    st.header("Limits", anchor=False)
+    tables.show(method_tables.limits(view))
+    st.header(f"Runs of {view.benchmark.title}", anchor=False)
+    if not view.runs:
+        ui.no_systems(frame)
+    tables.show(method_tables.runs(view, dark=frame.dark))
+    ui.download("CSV", *method_tables.numbers(view), file="runs.csv")
