@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.charts import recoverability as charts
-from analysis.views import recoverability
+from analysis.views import overview, recoverability
 from pages.shared import glossary, recoverability_table, tables, ui
 
 with ui.page(ui.RECOVERABILITY) as frame:
@@ -35,7 +35,7 @@ with ui.page(ui.RECOVERABILITY) as frame:
     st.header(f"Where the answer stands at K = {k:,}", anchor=False)
     ui.chart(charts.stack(task.rows, dark=frame.dark), key="stack", alt=recoverability_table.spoken_stack(task.rows))
     tables.show(recoverability_table.table(task.rows, dark=frame.dark))
-    ui.download("CSV", *recoverability_table.numbers(task), file=f"recoverability-{name}.csv")
+    ui.download("CSV", *recoverability_table.numbers(task.rows), file=f"recoverability-{name}.csv")
     recoverability_table.show_costs(task.rows, dark=frame.dark)
     stages = recoverability_table.faults(task.rows, dark=frame.dark)
     if stages:
@@ -47,4 +47,6 @@ with ui.page(ui.RECOVERABILITY) as frame:
     if by:
         parts = ui.answer(recoverability.split, frame.selection, by=by)
         recoverability_table.show_split(parts, k=k, name=f"{by}-{name}", dark=frame.dark)
+    if len(ui.answer(overview.contents, frame.benchmark.address).tasks) > 1:
+        recoverability_table.show_pooled(frame)
     ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")

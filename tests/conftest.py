@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from analysis.benchmarks import icd10
 from analysis.jobs.build import build_icd10
@@ -15,6 +16,8 @@ from analysis.paths import Cache
 from tests.hand_made import put, put_scores, ranking_of, score_rows, worked_example, write_scores
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+settings.register_profile("babelscope", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("babelscope")
 
 
 @pytest.fixture(scope="session")

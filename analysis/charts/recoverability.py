@@ -294,7 +294,7 @@ def small_curves(parts: Sequence[DepthPart], *, k: int, dark: bool = False) -> g
         figure.add_shape(type="line", x0=k, x1=k, y0=0, y1=1, line=stroke, layer="below", **where)
     figure.update_layout(
         showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 13}, "itemwidth": 40},
+        legend=theme.legend(dark=dark) | {"itemwidth": 40},
         margin={"l": 8, "r": 12, "t": 50, "b": 8},
         hovermode="closest",
     )
@@ -351,14 +351,7 @@ def stack(rows: Sequence[DepthRow], *, dark: bool = False) -> go.Figure:
         xaxis=share_axis(dark=dark) | {"range": [0, 1.005], "title": title},
         yaxis=system_axis([row for row, _ in drawn], dark=dark),
         showlegend=True,
-        legend={
-            "orientation": "h",
-            "traceorder": "normal",
-            "x": 0,
-            "y": 1,
-            "yanchor": "bottom",
-            "font": {"size": 13, "color": theme.paper(dark).text},
-        },
+        legend=theme.legend(dark=dark),
         margin={"l": 8, "r": 12, "t": 40, "b": 8},
         hovermode="closest",
     )

@@ -355,18 +355,7 @@ def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> 
         if value is not None and grid.scale.deep(value) == deep:
             colours[row][column] = grid.scale.position(value)
             texts[row][column] = grid.scale.text(value)
-    page = theme.paper(grid.dark)
-    return go.Heatmap(
-        z=colours,
-        text=texts,
-        texttemplate="%{text}",
-        coloraxis="coloraxis",
-        hoverinfo="skip",
-        xgap=2,
-        ygap=2,
-        textfont={"size": 14 if size <= 8 else 11, "color": page.on_ink if deep else page.text},
-        **axes,
-    )
+    return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, deep=deep, dark=grid.dark, **axes)
 
 
 def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:

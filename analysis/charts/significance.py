@@ -184,7 +184,7 @@ def order_agreement(rows: Sequence[AgreementRow], names: Sequence[str], *, dark:
             "ticktext": ["−1 reversed", "−0.5", "0 unrelated", "0.5", "1 the same order"],
         },
         showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 13, "color": page.text}},
+        legend=theme.legend(dark=dark),
         margin={"l": 8, "r": 60, "t": 36, "b": 8},
     )
     return figure
@@ -281,17 +281,7 @@ def _layer(cells: Sequence[_Cell], size: int, deep: bool, dark: bool) -> go.Heat
     for cell in cells:
         values[cell.line][cell.column] = cell.value
         texts[cell.line][cell.column] = cell_text(cell.value)
-    page = theme.paper(dark)
-    return go.Heatmap(
-        z=values,
-        text=texts,
-        texttemplate="%{text}",
-        coloraxis="coloraxis",
-        hoverinfo="skip",
-        xgap=2,
-        ygap=2,
-        textfont={"size": 14 if size <= 10 else 11, "color": page.on_ink if deep else page.text},
-    )
+    return theme.number_cells(values, texts, size=14 if size <= 10 else 11, deep=deep, dark=dark)
 
 
 def _hatch(cells: Sequence[_Cell], *, dark: bool) -> go.Bar:

@@ -264,3 +264,42 @@ def head(figure: go.Figure, words: str, *, left: float, dark: bool) -> None:
 def chip(colour: str) -> str:
     """A small square of a colour for the text of a title."""
     return f'<span style="color:{colour}">■</span>'
+
+
+def legend(*, dark: bool) -> dict[str, object]:
+    """A legend above the plot, in one line."""
+    return {
+        "orientation": "h",
+        "traceorder": "normal",
+        "x": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "font": {"size": 13, "color": paper(dark).text},
+    }
+
+
+def number_cells(
+    values: list[list[float | None]], texts: list[list[str]], *, size: int, deep: bool, dark: bool, **axes: str
+) -> go.Heatmap:
+    """Cells with their numbers in one text colour, as a heatmap has no more.
+
+    Args:
+        values: places on the colour axis; None leaves the cell open.
+        texts: what stands in them.
+        size: of the text.
+        deep: the cells are dark, so that the text is light.
+        dark: the theme.
+        **axes: of a panel.
+    """
+    page = paper(dark)
+    return go.Heatmap(
+        z=values,
+        text=texts,
+        texttemplate="%{text}",
+        coloraxis="coloraxis",
+        hoverinfo="skip",
+        xgap=2,
+        ygap=2,
+        textfont={"size": size, "color": page.on_ink if deep else page.text},
+        **axes,
+    )

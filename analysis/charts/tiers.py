@@ -118,14 +118,7 @@ def _lay_out(figure: go.Figure, lines: Sequence[str], *, words: str, dark: bool)
             "ticklabelstandoff": 8,
         },
         showlegend=True,
-        legend={
-            "orientation": "h",
-            "traceorder": "normal",
-            "x": 0,
-            "y": 1,
-            "yanchor": "bottom",
-            "font": {"size": 13, "color": page.text},
-        },
+        legend=theme.legend(dark=dark),
         margin={"l": 8, "r": 12, "t": 40, "b": 8},
         hovermode="closest",
     )

@@ -39,6 +39,10 @@ ALPHA = 0.05  # an adjusted p below it is called more than chance
 EXACT_DIGITS = 12  # means that differ beyond these differ by rounding only: the systems tie
 WHOLE = "all queries"
 COMPARED = (MEASURE, "ndcg_at_10", "rr_at_10", "hit_at_1", *ROUTES)  # of rankings; imported scores say what they have
+TOO_SURE = (
+    "Friedman's test and the critical difference take queries as independent, although families have several: they are "
+    "too sure. Intervals and p of pairs draw and flip whole families."
+)
 FEW_VALUES = 6  # a query attribute with more values makes no subsets whose orders are compared
 
 
@@ -87,6 +91,7 @@ class FriedmanRow:
     critical_difference: float | None  # Nemenyi, 0.05
     joined: tuple[tuple[str, ...], ...]  # systems that a bar of the diagram joins
     note: str | None
+    caution: str | None = None  # how far to trust it
 
 
 @dataclass(frozen=True)
@@ -317,6 +322,7 @@ def _friedman(evidence: Evidence, values: Floats, *, descriptive: bool) -> Fried
             tuple(names[place] for place in group) for group in ranks.joined(found.average_ranks, difference=critical)
         ),
         note=note,
+        caution=TOO_SURE if families < n else None,
     )
 
 
@@ -553,8 +559,3 @@ def _notes(evidence: Evidence, tax: Sequence[TaxRow]) -> Iterator[str]:
         yield "No cross-lingual tax: no query has an answer in its own language and one in another."
     if not evidence.has_ranks:
         yield "No global tax: it needs the rank of every answer, and only per-query scores were imported."
-    if len(np.unique(evidence.family[evidence.mask])) < int(evidence.mask.sum()):
-        yield (
-            "Friedman's test and the critical difference take queries as independent, although families have several: "
-            "they are too sure. Intervals and p of pairs draw and flip whole families."
-        )

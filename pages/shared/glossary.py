@@ -180,6 +180,11 @@ STAGES = (
     "is among them and the second stage leaves it out of the top 10"
 )
 
+POOLED = (
+    "k80 over the queries of every task that have answers in both, for systems that ran on all of these; each run is "
+    "read down to the depth of the shallowest"
+)
+
 RECOVERABILITY = (
     (
         "RRC@K",

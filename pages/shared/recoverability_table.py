@@ -11,7 +11,7 @@ from analysis.charts import recoverability as charts
 from analysis.views import overview, recoverability
 from analysis.views.recoverability import DepthPart, DepthPoint, DepthRow, Knee, ReadingCost, RecoverabilityTask
 from analysis.views.selection import Interval
-from pages.shared import address, tables, ui
+from pages.shared import address, glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
 DEFAULT_K = 100
@@ -71,9 +71,9 @@ def table(rows: Sequence[DepthRow], *, dark: bool) -> Markup:
         f"RRC@{k:,}": lambda row: _share(row.curve.at_k) if row.curve else "",
         "Floor": lambda row: _number(row.curve.floor, "floor") if row.curve else "",
         f"ARI@{k:,}": lambda row: _grey(_number(row.curve.at_k.ari, f"ARI@{k:,}"), row) if row.curve else "",
-        "Knee": lambda row: _grey(_knee(row.curve.knee if row.curve else None), row),
+        "Knee": lambda row: _grey(_knee(row.curve.knee), row) if row.curve else "",
         "K for 90 %": lambda row: _depth(row.curve.k_at_90_percent) if row.curve else "",
-        "XRC": lambda row: _grey(_costs(row), row),
+        "XRC": lambda row: _grey(_costs(row), row) if row.xrc else "",
         "k80 same": lambda row: _reach(row, "same"),
         "k80 cross": lambda row: _reach(row, "cross"),
         "k80 both": lambda row: _reach(row, "both"),
@@ -211,6 +211,21 @@ def show_split(parts: Sequence[DepthPart], *, k: int, name: str, dark: bool) -> 
     ui.download("CSV of the split", *split_numbers(moved), file=f"recoverability-by-{name}.csv")
 
 
+def show_pooled(frame: ui.Frame) -> None:
+    """k80 over the queries of all tasks, once the reader asks for it."""
+    st.header("Over all tasks", anchor=False)
+    ui.grey(glossary.POOLED)
+    if not address.switch("Pool the tasks", name="pooled"):
+        return
+    every = frame.selection._replace(tasks=())
+    rows = ui.answer(recoverability.recoverability, every, pooled=True).pooled
+    if not rows:
+        ui.nothing("No system ran on every task that has answers in both.", next_step=glossary.RUN_ALL)
+        return
+    tables.show(table(rows, dark=frame.dark))
+    ui.download("CSV of all tasks", *numbers(rows), file="recoverability-all-tasks.csv")
+
+
 def _split_caption(parts: Sequence[DepthPart], k: int) -> str:
     words = f"RRC@{k:,} on ink, and below it k80 cross · n: queries with an answer in another language"
     if any(0 < part.n < FEW for part in parts):
@@ -262,13 +277,14 @@ def curve_numbers(task: RecoverabilityTask) -> tuple[list[str], list[list[object
     return header, rows
 
 
-def numbers(task: RecoverabilityTask) -> tuple[list[str], list[list[object]]]:
+def numbers(rows: Sequence[DepthRow]) -> tuple[list[str], list[list[object]]]:
     """Everything that the bars, the reading cost chart and the table show at the reader's K."""
-    rows: list[list[object]] = []
-    for row in task.rows:
-        for words, values in _named(row).items():
-            rows.append([row.task, row.system.name, bool(row.degenerate), words, *values])
-    return ["task", "system", "degenerate", "number", "value", "low", "high", "se", "bound", "n"], rows
+    lines = [
+        [row.task, row.system.name, bool(row.degenerate), words, *values]
+        for row in rows
+        for words, values in _named(row).items()
+    ]
+    return ["task", "system", "degenerate", "number", "value", "low", "high", "se", "bound", "n"], lines
 
 
 def _named(row: DepthRow) -> dict[str, list[object]]:

@@ -67,6 +67,8 @@ def ranks(task: SignificanceTask, systems: Sequence[SystemLabel], *, dark: bool)
     ui.caption(f"Average rank at {task.measure.label} · {glossary.RANKS_CAPTION}", more=glossary.RANKS)
     if row.note:
         ui.grey(f"The bars are {row.note}.")
+    if row.caution:
+        ui.grey(row.caution)
     labels = {label.name: label for label in systems}
     best = labels[row.average_ranks[0][0]].short
     alt = f"Critical-difference diagram. {best} has the best average rank, {row.average_ranks[0][1]:.2f}."

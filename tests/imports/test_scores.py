@@ -168,7 +168,7 @@ def test_a_line_is_the_physical_one_and_further_faults_are_counted(file):
         scores.read(file(text))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.integers(0, 6)), st.floats(0, 1), min_size=1, max_size=21))
 def test_every_score_comes_back_as_it_was_written(tmp_path_factory, wanted):
     rows = [

@@ -116,7 +116,7 @@ block_lists = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     lists=block_lists, missed=st.integers(0, 2), k=st.integers(1, 5), gain=st.sampled_from(["linear", "exponential"])
 )
@@ -234,7 +234,7 @@ def test_empty_run():
 hits = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([None, 0, 1]), st.integers(-1, 2)), max_size=14)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lists=st.lists(hits, min_size=3, max_size=3), k=st.integers(1, 12))
 def test_counts_equal_those_of_a_loop(lists, k):
     language = [EN, FR, JA]
@@ -255,7 +255,7 @@ def test_counts_equal_those_of_a_loop(lists, k):
     assert outcomes.distinct_documents(run, k) == len({hit[0] for top in tops for hit in top})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lists=st.lists(st.lists(st.integers(0, 3), max_size=8), min_size=3, max_size=3))
 def test_first_rank_by_relation_equals_that_of_a_search(lists):
     run = table(

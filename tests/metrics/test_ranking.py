@@ -70,7 +70,7 @@ grade_sets = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min
 qrels_sets = st.dictionaries(st.sampled_from(QUERIES), grade_sets, min_size=1).map(lambda q: dict(sorted(q.items())))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(qrels=qrels_sets, first=runs, second=runs)
 def test_every_measure_equals_pytrec_eval(qrels, first, second):
     judged, ranks = judged_of(qrels), ranks_of(qrels, first, second)
@@ -87,7 +87,7 @@ def test_every_measure_equals_pytrec_eval(qrels, first, second):
                     assert np.isnan(values[system, position]), (name, query)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(qrels=qrels_sets, first=runs, second=runs)
 def test_systems_do_not_influence_each_other(qrels, first, second):
     judged, both = judged_of(qrels), ranks_of(qrels, first, second)

@@ -99,7 +99,7 @@ def test_nothing_retrieved_and_nothing_judged():
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(-1, 2), st.integers(1, 15)), max_size=25)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows=rows, query_language=st.lists(st.integers(0, 2), min_size=4, max_size=4), k=st.integers(1, 12))
 def test_recall_is_put_together_from_same_cross_and_languages(rows, query_language, k):
     rows = sorted(rows)

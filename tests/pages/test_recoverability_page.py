@@ -134,6 +134,22 @@ def test_no_system_is_one_sentence(full):
     assert "No system is chosen" in words(full.page("recoverability", systems=""))
 
 
+def test_the_depth_over_all_tasks_comes_when_it_is_asked_for(full):
+    page = full.page("recoverability", task="category")
+    assert "Over all tasks" in words(page)
+    count = words(page).count("k80 both")
+    page.toggle[0].set_value(True).run()
+    assert not page.exception
+    assert parameters(page)["pooled"] == "yes"
+    assert words(page).count("k80 both") == count + 1
+
+
+def test_a_benchmark_of_one_task_has_nothing_to_pool(example):
+    page = example.page("recoverability")
+    assert "Over all tasks" not in words(page)
+    assert not page.toggle
+
+
 def test_the_csv_files_carry_exactly_what_is_drawn(example_store):
     from analysis.views import recoverability
     from analysis.views.selection import Selection
@@ -142,7 +158,7 @@ def test_the_csv_files_carry_exactly_what_is_drawn(example_store):
     task = recoverability.at(recoverability.recoverability(example_store, Selection("example")).tasks[0], k=3)
     read = [
         list(csv.DictReader(io.StringIO(tables.as_csv(*rows).decode("utf-8-sig"))))
-        for rows in (recoverability_table.curve_numbers(task), recoverability_table.numbers(task))
+        for rows in (recoverability_table.curve_numbers(task), recoverability_table.numbers(task.rows))
     ]
     drawn = {(row.system.name, point.k): point.rrc for row in task.rows for point in row.curve.points}
     assert {(line["system"], int(line["k"])): float(line["rrc"]) for line in read[0]} == drawn

@@ -183,7 +183,7 @@ def test_bias_correction_and_acceleration_by_hand():
     assert np.isnan(bca.acceleration(np.array([[_], [2.0]]))).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 7), st.integers(0, 2), st.sampled_from([_, 0.0, 0.25, 1.0])), min_size=1, max_size=20

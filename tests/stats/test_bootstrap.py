@@ -121,7 +121,7 @@ queries = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(queries=queries, seed=st.integers(0, 99))
 def test_weights_give_what_copied_rows_give(queries, seed):
     family, language = (np.array([query[part] for query in queries]) for part in (0, 1))

@@ -11,7 +11,7 @@ from analysis.stats.multiplicity import benjamini_hochberg, holm
 tests = st.lists(st.floats(0.0001, 1) | st.sampled_from([0.01, 0.05, 1.0]), min_size=1, max_size=15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(tests)
 def test_equal_statsmodels(p):
     p = np.array(p)

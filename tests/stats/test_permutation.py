@@ -32,7 +32,7 @@ def test_missing_families_are_left_out_and_none_is_nan():
     assert np.isnan(sign_flip_p(np.array([np.nan]), seed=0))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=8))
 def test_exact_equals_enumeration(values):
     assert sign_flip_p(np.array(values, float), seed=0) == pytest.approx(by_hand(values))

@@ -22,7 +22,7 @@ def rows(found: Ranking):
     return list(zip(found.query.tolist(), found.document.tolist(), found.score.tolist(), strict=True))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_search_equals_brute_force_whatever_ties(data):
     """Small whole numbers: products are exact in float32, equal vectors and equal scores abound."""

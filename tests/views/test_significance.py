@@ -229,7 +229,7 @@ def test_sentences_come_from_the_data(view):
     assert found.takeaway.bold.startswith("Crossing languages costs 4 of 4 systems R@10, fair the most: 0.")
     assert "cannot be told apart at R@10: 0.00" in found.takeaway.rest
     assert found.caption.startswith("R@10 · 80 queries of 40 families in 2 languages")
-    assert any("families have several" in note for note in found.notes)
+    assert "families have several" in found.friedman.caution
 
 
 def test_too_little_is_descriptive_only(example_store):
