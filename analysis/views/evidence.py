@@ -499,12 +499,16 @@ def languages_in_order(store: Store, task: TaskRow, queries: QueryColumns) -> tu
 
 
 def parts(evidence: Evidence, attribute: str) -> list[tuple[str, Evidence]]:
-    """The same evidence for each value of a query attribute that its queries have, in the order of the values.
+    """The same evidence for each value of a query attribute that its queries have.
+
+    In the order of the values; languages in the benchmark's.
 
     Raises:
         InputError: an unknown attribute.
     """
     found = slices.values(evidence.column(attribute)[evidence.mask])
+    if attribute == "language":
+        found = tuple(tag for tag in evidence.languages if tag in found)
     return [(value, evidence.part(attribute, value)) for value in found]
 
 

@@ -708,9 +708,10 @@ def _caption(part: _Slice) -> str:
 
 def _notes(rows: Sequence[DepthRow], k: int) -> Iterator[str]:
     small = [row.system.short for row in rows if row.pool_too_small]
+    who = ", ".join(small) if len(small) < len(rows) or len(rows) == 1 else "every system"
     if small:
         yield (
-            f"The pool is too small for depth questions: {', '.join(small)} ranked at least half of the "
+            f"The pool is too small for depth questions: {who} ranked at least half of the "
             f"{rows[0].corpus_size:,} documents, so that little can be out of reach, by construction."
         )
     for row in rows:
