@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.languages import language_name
 from analysis.model import Corpus, SystemLabel, scores_only
 from analysis.stats.agreement import rank_biased_overlap
 from analysis.store.read import QueryColumns, Store, TaskRow
@@ -20,7 +21,6 @@ from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.live import Answer, Live, open_live
 from analysis.systems.workbench import Workbench
-from analysis.text import language_name
 
 __all__ = [
     "HEART_ATTACK",

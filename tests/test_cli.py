@@ -356,6 +356,8 @@ def test_exports_to_beir_csv_parquet_and_latex(command, tmp_path):
         (("export", "--benchmark", "icd10", "--task", "category", "--format", "beir"), "-o PATH"),
         (("build", "icd10", "--languages", "en,xx"), "en,xx"),
         (("build", "icd10", "--add-language", "ru"), "TAG=FILE.csv"),
+        (("build", "icd10", "--add-language", "xx=x.csv"), "language 'xx': expected an ISO 639 code"),
+        (("build", "icd10", "--add-language", "rus=a.csv", "--add-language", "ru=b.csv"), "ru: given 2 times"),
         (("build", "icd10", "--concepts", "0"), "concepts 0"),
         (("run", "--benchmark", "icd10", "--systems", ","), "names separated by commas"),
     ],

@@ -62,6 +62,14 @@ def test_import_scores_says_what_it_stored_and_stores_it_once(command, tmp_path)
     assert command("check", cache=tmp_path / "cache")[0] == 0
 
 
+def test_a_repaired_language_is_told(command, tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("model,query_id,query_language,rr\nm,q,jp,1\n", encoding="utf-8")
+    code, _, err = command("import-scores", str(path), "--benchmark", "mine", cache=tmp_path / "cache")
+    assert code == 0
+    assert "line 2: jp is a country's code, taken as ja (Japanese)" in err.splitlines()
+
+
 def test_a_faulty_file_is_one_clear_line(command, tmp_path):
     rows = score_rows()
     rows[2]["rr_at_10"] = 7

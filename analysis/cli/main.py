@@ -11,7 +11,9 @@ from pathlib import Path
 from analysis import __version__
 from analysis.benchmarks import icd10
 from analysis.cli import read, work
+from analysis.cli.import_run import import_run
 from analysis.errors import BabelscopeError, JobCancelledError
+from analysis.imports import beir, run_rows
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 
@@ -41,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_work(commands)
+    _add_import_run(commands)
     _add_reading(commands)
     return top
 
@@ -91,6 +94,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     scores.add_argument(
         "--family-from-id", action="store_true", help="queries of one family share their id up to the first _"
     )
+    _add_import_benchmark(commands)
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
     run.add_argument("--task", action="append", default=[], metavar="T")
@@ -105,6 +109,47 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
+
+
+def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "import-benchmark", work.import_benchmark, "store a folder of documents, queries and judgements"
+    )
+    command.add_argument("path", type=Path, metavar="PATH", help="the folder")
+    command.add_argument(
+        "--benchmark", "--name", required=True, metavar="B", help="a new name, or with a new task one imported before"
+    )
+    command.add_argument("--task", default="main", metavar="T", help="what its task is called (default %(default)s)")
+    command.add_argument("--format", required=True, choices=beir.FORMATS)
+    command.add_argument("--split", default="test", metavar="S", help="which judgements (default %(default)s)")
+    command.add_argument(
+        "--map", action="append", default=[], metavar="COLUMN=FIELD", help="what the files call a field, lang=language"
+    )
+    command.add_argument("--document-language", metavar="TAG", help="of every document that names none")
+    command.add_argument("--query-language", metavar="TAG", help="of every query that names none")
+    command.add_argument("--language-key", metavar="KEY", help="where records name it, such as metadata.lang")
+    command.add_argument("--language-pattern", metavar="REGEX", help="where ids name it; the first group counts")
+    command.add_argument(
+        "--exclude-self", action="store_true", help="a document with a query's id and text leaves its ranking"
+    )
+    command.add_argument("--lenient", action="store_true", help="keep what is sound, and list what is not")
+    command.add_argument("--dry-run", action="store_true", help="report and store nothing")
+
+
+def _add_import_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "import-run", import_run, "store a run of another tool on a stored benchmark")
+    command.add_argument("file", type=Path, metavar="FILE", help="plain, gzip or Zstandard; see docs/formats.md")
+    command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    command.add_argument("--task", metavar="T", help="may be left out where there is one")
+    command.add_argument("--system", required=True, metavar="S", help="what the run is called")
+    command.add_argument(
+        "--format", choices=run_rows.FORMATS, help="default: Parquet, JSON and CSV by their first bytes, else trec"
+    )
+    command.add_argument("--lenient", action="store_true", help="import what is sound and list the rest")
+    command.add_argument(
+        "--allow-unknown-documents", action="store_true", help="keep documents outside the corpus as non-relevant"
+    )
+    command.add_argument("--dry-run", action="store_true", help="say what is in the file and store nothing")
 
 
 def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,4 +1,4 @@
-"""Commands that change something: build, run, import-scores, export."""
+"""Commands that change something: build, run, the imports, export."""
 
 from __future__ import annotations
 
@@ -6,26 +6,33 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from analysis import paths
 from analysis.benchmarks import icd10
-from analysis.cli import exports
+from analysis.cli import exports, output
 from analysis.errors import InputError
+from analysis.imports import beir
+from analysis.imports.report import BenchmarkReport, table
 from analysis.jobs.build import build_bedside, build_icd10
+from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, store_benchmark
 from analysis.jobs.imports import ScoresRequest
 from analysis.jobs.imports import import_scores as store_scores
 from analysis.jobs.progress import JOB_VARIABLE, JobProgress
 from analysis.jobs.run import RunReport, RunRequest
 from analysis.jobs.run import run as run_systems
-from analysis.model import Progress
+from analysis.languages import canonical
+from analysis.model import Progress, silent
 from analysis.paths import Cache
 from analysis.systems.encoders import LoadOptions
 
 EXPORTS = exports.FORMATS
 
 
-def _job_name(command: str) -> str:
+def job_name(command: str) -> str:
+    """What the job of a command is called: as the page that started it says, else after the command and the time."""
     return os.environ.get(JOB_VARIABLE) or f"{command}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
 
 
@@ -36,7 +43,7 @@ def build(options: argparse.Namespace) -> None:
     if options.name == "bedside":
         _refuse_options(options)
     settings = _icd10_options(options)
-    with JobProgress(cache, _job_name("build")) as progress:
+    with JobProgress(cache, job_name("build")) as progress:
         if options.name == "bedside":
             address = build_bedside(cache, progress=progress)
         else:
@@ -55,7 +62,7 @@ def _icd10_options(options: argparse.Namespace) -> icd10.Options:
         queries=icd10.DEFAULT_QUERIES if options.queries is None else options.queries,
         all_queries=options.all,
         languages=languages,
-        added=dict(_added(text) for text in options.add_language),
+        added=_added_languages(options.add_language),
     )
 
 
@@ -71,11 +78,22 @@ def _refuse_options(options: argparse.Namespace) -> None:
         raise InputError(f"build bedside takes no {given[0]}: it is small and always built whole")
 
 
+def _added_languages(texts: Sequence[str]) -> dict[str, Path]:
+    added = [_added(text) for text in texts]
+    for tag, n in Counter(tag for tag, _ in added).items():
+        if n > 1:
+            raise InputError(f"--add-language {tag}: given {n} times, expected once a language")
+    return dict(added)
+
+
 def _added(text: str) -> tuple[str, Path]:
     tag, separator, file = text.partition("=")
     if not separator or not file:
         raise InputError(f"--add-language {text!r}: expected TAG=FILE.csv, such as ru=titles_ru.csv")
-    return tag, Path(file)
+    language = canonical(tag)
+    if language.notice:
+        print(language.notice, file=sys.stderr)
+    return language.tag, Path(file)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -99,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
             offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length
         ),
     )
-    with JobProgress(cache, _job_name("run")) as progress:
+    with JobProgress(cache, job_name("run")) as progress:
         _run(cache, request, progress)
 
 
@@ -116,8 +134,10 @@ def import_scores(options: argparse.Namespace) -> None:
     """Store a file of per-query scores."""
     cache = paths.cache(options.cache)
     request = ScoresRequest(options.file, options.benchmark, options.task, options.family_from_id)
-    with JobProgress(cache, _job_name("import-scores")) as progress:
+    with JobProgress(cache, job_name("import-scores")) as progress:
         report = store_scores(cache, request=request, progress=progress)
+    for notice in report.notices:
+        print(notice, file=sys.stderr)
     for system, n in report.missing:
         print(f"{system} lacks {n:,} of {report.n_queries:,} queries: they count 0", file=sys.stderr)
     verb = "stored" if report.stored else "kept (the same file was stored before)"
@@ -126,6 +146,50 @@ def import_scores(options: argparse.Namespace) -> None:
         f"{verb} {report.address}: {report.n_queries:,} queries; measures {', '.join(report.measures)}{described}",
         file=sys.stderr,
     )
+
+
+def import_benchmark(options: argparse.Namespace) -> None:
+    """Report on a folder of documents, queries and judgements, and store it unless told not to."""
+    request = BenchmarkRequest(options.path, options.benchmark, options.task, _benchmark_options(options))
+    if options.dry_run:
+        found = read_benchmark(request, progress=silent)
+        _print_report(found.report)
+        output.write_json(found.report)
+        return
+    cache = paths.cache(options.cache)
+    with JobProgress(cache, job_name("import-benchmark")) as progress:
+        found = read_benchmark(request, progress=progress)
+        _print_report(found.report)
+        address, stored = store_benchmark(cache, benchmark=found.benchmark, progress=progress)
+    verb = "stored" if stored else "kept (the same content was stored before)"
+    task = found.benchmark.tasks[0]
+    print(f"{verb} {address}: {len(task.documents):,} documents, {len(task.queries):,} queries", file=sys.stderr)
+
+
+def _benchmark_options(options: argparse.Namespace) -> beir.Options:
+    return beir.Options(
+        format=options.format,
+        split=options.split,
+        renamed=dict(_mapped(text) for text in options.map),
+        lenient=options.lenient,
+        exclude_self=options.exclude_self,
+        document_language=options.document_language,
+        query_language=options.query_language,
+        language_key=options.language_key,
+        language_pattern=options.language_pattern,
+    )
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    column, separator, name = text.partition("=")
+    if not separator or not column or not name:
+        raise InputError(f"--map {text!r}: expected COLUMN=FIELD, such as lang=language")
+    return column, name
+
+
+def _print_report(report: BenchmarkReport) -> None:
+    for what, n, shown in table(report):
+        print(f"{what}: {n}" + (f" ({shown})" if shown else ""), file=sys.stderr)
 
 
 def export(options: argparse.Namespace) -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import hashlib
-import io
 import math
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.imports.lines import opened
+from analysis.languages import canonical, together
 from analysis.metrics import catalogue
 from analysis.model import Benchmark, Query, Task
-from analysis.text import language_tag
 
 NEEDED = ("model", "query_id", "query_language")
 OWN = ("family", "tier", "mode", "strategy", "audit_status", "source_query")
@@ -31,8 +27,6 @@ TAKEN = {"task", "system", "language", "no_home", "slice", *Query._fields} - set
 
 PARTIAL = re.compile(r"(recall_at_\d+_(same|cross)|jbc_at_\d+)")
 """Measures undefined on queries that lack such a document: there alone an empty cell is no fault."""
-
-GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +40,7 @@ class Scores:
         queries: the Q queries in the order of the file, without texts.
         values: by measure key in the order of the columns, ``(S, Q)``; NaN where the file has no score.
         present: ``(S, Q)`` which system has a row for which query.
+        notices: a sentence for each language that was repaired or is doubtful, with the line that has it first.
     """
 
     name: str
@@ -54,6 +49,7 @@ class Scores:
     queries: tuple[Query, ...]
     values: Mapping[str, NDArray[np.float64]]
     present: NDArray[np.bool_]
+    notices: tuple[str, ...]
 
 
 class _Row(NamedTuple):
@@ -63,6 +59,7 @@ class _Row(NamedTuple):
     system: str
     query: Query
     values: tuple[float, ...]  # in the order of the measures; NaN where undefined
+    notice: str | None  # of its language
 
 
 @dataclass
@@ -103,16 +100,17 @@ class _Table:
         if "," in named["model"]:
             raise InputError(f"model {named['model']!r}: expected a name without a comma")
         values = tuple(_score(name, named[name]) for name in self.measures)
-        return _Row(line, named["model"], self._query(named), values)
+        language = canonical(named["query_language"])
+        return _Row(line, named["model"], self._query(named, language.tag), values, language.notice)
 
-    def _query(self, named: Mapping[str, str]) -> Query:
+    def _query(self, named: Mapping[str, str], language: str) -> Query:
         name = named["query_id"]
         family = name.partition("_")[0] if self.family_from_id else named.get("family", name)
         if not family:
             raise InputError(f"query_id {name!r}: expected a family before the first _")
         return Query(
             name,
-            language_tag(named["query_language"]),
+            language,
             "",
             family,
             tier=named.get("tier"),
@@ -146,7 +144,7 @@ class _Table:
 
 
 def read(path: Path, *, family_from_id: bool = False) -> Scores:
-    """Read a file of per-query scores, plain or gzip.
+    """Read a file of per-query scores, plain, gzip or Zstandard.
 
     Args:
         path: a CSV in UTF-8 with the columns ``model``, ``query_id`` and ``query_language``; a column with the key of
@@ -157,8 +155,8 @@ def read(path: Path, *, family_from_id: bool = False) -> Scores:
         InputError: the file cannot be read, or the first fault in it, with its physical line, the value, what was
             expected, and how many more rows are faulty.
     """
-    data = _unpacked(path)
-    lines = _records(path, data)
+    with opened(path) as source:
+        lines, checksum = source.records(), source.checksum
     _, header = next(lines, (0, []))
     if not header:
         raise InputError(f"{path}: the file is empty, expected a header with {', '.join(NEEDED)} and a measure")
@@ -171,33 +169,7 @@ def read(path: Path, *, family_from_id: bool = False) -> Scores:
         raise InputError(table.fault + (f" ({more} more rows are faulty)" if more else ""))
     if not table.rows:
         raise InputError(f"{path}: no rows below the header, expected one for each model and query")
-    return _gathered(table, hashlib.sha256(data).hexdigest())
-
-
-def _unpacked(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(GZIP) else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: {error}; expected a CSV file, plain or gzip") from error
-
-
-def _records(path: Path, data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Records with the physical line that each begins on; blank lines are none."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}, line {line}: byte 0x{data[error.start]:02X}, expected UTF-8") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        for cells in reader:
-            if cells:
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{path}, line {line}: {error}; expected cells separated by commas") from error
+    return _gathered(table, checksum)
 
 
 def _columns(path: Path, header: Sequence[str], family_from_id: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -275,13 +247,16 @@ def _gathered(table: _Table, checksum: str) -> Scores:
     cube[:, at[0], at[1]] = np.array([row.values for row in table.rows]).T
     present = np.zeros(cube.shape[1:], dtype=bool)
     present[at] = True
+    written = together({row.query.language for row in table.first.values()})
+    notices = {row.notice: row.line for row in reversed(table.rows) if row.notice}
     return Scores(
         name=table.file.name,
         checksum=checksum,
         systems=systems,
-        queries=tuple(row.query for row in table.first.values()),
+        queries=tuple(row.query._replace(language=written[row.query.language]) for row in table.first.values()),
         values=dict(zip(table.measures, cube, strict=True)),
         present=present,
+        notices=tuple(f"line {line}: {notice}" for notice, line in sorted(notices.items(), key=lambda item: item[1])),
     )
 
 

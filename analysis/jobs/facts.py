@@ -25,19 +25,20 @@ def codes(values: NDArray[np.object_], known: Mapping[str, int]) -> NDArray[np.i
     )
 
 
-def facts(store: Store, task_id: int) -> Facts:
-    """Load once what the facts of every run of a task need."""
+def facts(store: Store, task_id: int, *, n_unknown: int = 0) -> Facts:
+    """Load once what the facts of every run of a task need; ``n_unknown`` retrieved documents are not stored yet."""
     queries, documents, judgements = store.queries(task_id), store.documents(task_id), store.judgements(task_id)
     tags = tuple(sorted({*queries.language, *(tag for tag in documents.language if tag is not None)}))
     language = {tag: code for code, tag in enumerate(tags)}
     of_queries, of_documents = [], []
+    unknown = np.full(n_unknown, -1, dtype=np.int32)
     for name in ("family", "sibling_group", "related_group"):
         ours, theirs = getattr(queries, name), getattr(documents, name)
         known = {
             value: code for code, value in enumerate(sorted({value for value in (*ours, *theirs) if value is not None}))
         }
         of_queries.append(codes(ours, known))
-        of_documents.append(codes(theirs, known))
+        of_documents.append(np.r_[codes(theirs, known), unknown])
     judged = Judged(
         query=judgements.query,
         grade=judgements.grade,
@@ -46,11 +47,12 @@ def facts(store: Store, task_id: int) -> Facts:
         languages=tags,
     )
     every = store.judgements(task_id, all_grades=True)
-    pairs = every.query.astype(np.int64) * len(documents.id) + every.document
+    document_language = np.r_[codes(documents.language, language), unknown].astype(np.int16)
+    pairs = every.query.astype(np.int64) * len(document_language) + every.document
     return Facts(
         judged=judged,
         languages=tags,
-        document_language=codes(documents.language, language).astype(np.int16),
+        document_language=document_language,
         query_keys=outcomes.Codes(*of_queries),
         document_keys=outcomes.Codes(*of_documents),
         pairs=pairs,

@@ -42,6 +42,18 @@ class ScoresReport:
     attributes: tuple[str, ...]  # free ones
     n_queries: int
     missing: tuple[tuple[str, int], ...]  # system and queries that the file lacks for it; they count 0
+    notices: tuple[str, ...]  # languages repaired or doubtful
+
+
+def check_names(*names: str) -> None:
+    """Refuse what no benchmark or task can be called.
+
+    Raises:
+        InputError: a blank name, or one with @ or a comma.
+    """
+    for name in names:
+        if not name.strip() or "@" in name or "," in name:
+            raise InputError(f"name {name!r}: expected one without @ and comma")
 
 
 def import_scores(cache: Cache, *, request: ScoresRequest, progress: Progress) -> ScoresReport:
@@ -53,9 +65,7 @@ def import_scores(cache: Cache, *, request: ScoresRequest, progress: Progress) -
         InputError: a fault in the file, an impossible name, or a benchmark of this name with other content.
         JobCancelledError: the user cancelled.
     """
-    for name in (request.benchmark, request.task):
-        if not name.strip() or "@" in name or "," in name:
-            raise InputError(f"name {name!r}: expected one without @ and comma")
+    check_names(request.benchmark, request.task)
     progress("read the scores", 0, 1)
     found = scores.read(request.path, family_from_id=request.family_from_id)
     progress("read the scores", 1, 1)
@@ -70,7 +80,7 @@ def import_scores(cache: Cache, *, request: ScoresRequest, progress: Progress) -
             return _report(found, address, stored=False)
         made = scores.benchmark(found, name=request.benchmark, task=request.task, settings=settings)
         version = writer.add_benchmark(made)
-        labels = _labels(found.systems) | (store.system_labels() if store else {})
+        labels = labels_of(found.systems) | (store.system_labels() if store else {})
         task_id = writer.task_id(made.name, version=version, task=request.task)
         for place, system in enumerate(found.systems):
             progress("store the scores", place, len(found.systems))
@@ -107,7 +117,7 @@ def _address(store: Store | None, request: ScoresRequest, settings: dict[str, ob
     return None
 
 
-def _labels(systems: Sequence[str]) -> dict[str, SystemLabel]:
+def labels_of(systems: Sequence[str]) -> dict[str, SystemLabel]:
     """How each system is called: as in the catalogue where it has that name, else by the last part of its own."""
     entries = catalogue.catalogue()
     lasts = {name: name.rstrip("/").rsplit("/", 1)[-1] for name in systems}
@@ -131,4 +141,5 @@ def _report(found: Scores, address: str, *, stored: bool) -> ScoresReport:
         attributes=tuple(found.queries[0].attributes),
         n_queries=len(found.queries),
         missing=tuple((name, int(n)) for name, n in zip(found.systems, lacking, strict=True) if n),
+        notices=found.notices,
     )

@@ -339,8 +339,11 @@ class Store:
         )
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
-    def concentration(self, run_id: int) -> dict[int, tuple[int, float]]:
-        """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share."""
+    def concentration(self, run_id: int) -> dict[int, tuple[int, float | None]]:
+        """For each stored k: how many distinct documents fill the top k of all queries, and the largest one's share.
+
+        The share is None for a run without a row.
+        """
         rows = self._rows(
             "SELECT k, distinct_documents, largest_document_share FROM run_concentration WHERE run_id = ? ORDER BY k",
             [run_id],

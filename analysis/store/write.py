@@ -199,6 +199,21 @@ class Writer:
             self._add_task(benchmark_id, task)
         return version
 
+    def extend(self, benchmark_id: int, benchmark: Benchmark) -> None:
+        """Add tasks to a stored benchmark, whose other tasks and their runs stay.
+
+        Args:
+            benchmark_id: the stored benchmark.
+            benchmark: its card from now on, and the tasks that are new.
+        """
+        for task in benchmark.tasks:
+            self._add_task(benchmark_id, task)
+        tasks = self._run(
+            "SELECT name, exclude_self, checksum FROM task WHERE benchmark_id = ? ORDER BY task_id", [benchmark_id]
+        )
+        checksum = _content_checksum(benchmark.version, benchmark.parallel, tasks)
+        self._update(benchmark_id, {**_card(benchmark), "parallel": benchmark.parallel, "checksum": checksum})
+
     def task_id(self, benchmark: str, *, version: str, task: str) -> int:
         """The id of a task that is stored."""
         rows = self._run(
@@ -210,16 +225,18 @@ class Writer:
 
     def _reword(self, benchmark_id: int, benchmark: Benchmark) -> None:
         """Take over what a benchmark's card says; what it asks and judges is the same."""
-        card = _card(benchmark)
-        self._run(
-            f"UPDATE benchmark SET {', '.join(f'{name} = ?' for name in card)} WHERE benchmark_id = ?",  # noqa: S608
-            [*card.values(), benchmark_id],
-        )
+        self._update(benchmark_id, _card(benchmark))
         for task in benchmark.tasks:
             self._run(
                 "UPDATE task SET title = ?, question = ?, is_default = ? WHERE benchmark_id = ? AND name = ?",
                 [task.title, task.question, task.default, benchmark_id, task.name],
             )
+
+    def _update(self, benchmark_id: int, columns: Mapping[str, object]) -> None:
+        self._run(
+            f"UPDATE benchmark SET {', '.join(f'{name} = ?' for name in columns)} WHERE benchmark_id = ?",  # noqa: S608
+            [*columns.values(), benchmark_id],
+        )
 
     def _free_version(self, benchmark: Benchmark) -> str:
         rows = self._run("SELECT version FROM benchmark WHERE name = ?", [benchmark.name])
@@ -261,6 +278,20 @@ class Writer:
             "text": pa.array([document.text for document in task.documents], pa.string()),
         })  # fmt: skip
         return self._write_parquet(table, self._cache.documents, order="document")
+
+    def add_unknown_documents(self, task_id: int, ids: Sequence[str]) -> None:
+        """Name documents that a run retrieved and the task lacks, after all others and outside the corpus.
+
+        Like documents that are only judged they have no language and no text: the corpus, and with it every other run
+        of the task, stays as it is.
+        """
+        ((first,),) = self._run("SELECT count(*) FROM document WHERE task_id = ?", [task_id])
+        n = len(ids)
+        self._insert("document", pa.table({
+            "task_id": np.full(n, task_id, dtype=np.int32),
+            "document": first + np.arange(n, dtype=np.int32),
+            "id": pa.array(list(ids), pa.string()),
+        }))  # fmt: skip
 
     def add_system(self, name: str, *, title: str, short: str, paradigm: str) -> None:
         """Store or update how a system is called."""
@@ -550,4 +581,9 @@ def _checked(row: Document | Query | Judgement) -> tuple[object, ...]:
 def content_checksum(benchmark: Benchmark) -> str:
     """SHA-256 of what a benchmark asks and judges; its card may be reworded without becoming another benchmark."""
     tasks = [(task.name, task.exclude_self, task_checksum(task)) for task in benchmark.tasks]
-    return hashlib.sha256(repr((benchmark.version, benchmark.parallel, tasks)).encode()).hexdigest()
+    return _content_checksum(benchmark.version, benchmark.parallel, tasks)
+
+
+def _content_checksum(version: str, parallel: bool, tasks: list[tuple[str, bool, str]]) -> str:
+    """``tasks``: name, whether a query's own text is left out, and checksum of each."""
+    return hashlib.sha256(repr((version, parallel, tasks)).encode()).hexdigest()

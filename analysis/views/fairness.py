@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.languages import language_name
 from analysis.metrics.fairness import extremes
 from analysis.model import Interval, SystemLabel
 from analysis.stats.bootstrap import max_minus_min
 from analysis.stats.effects import too_few
 from analysis.stats.permutation import sign_flip_p
 from analysis.store.read import Store
-from analysis.text import language_name
 from analysis.views.evidence import (
     LEAD,
     SEED,

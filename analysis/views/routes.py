@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.languages import language_name
 from analysis.metrics import routes as metrics
 from analysis.model import NEVER, SystemLabel
 from analysis.stats import bootstrap
 from analysis.stats.proportion import wilson
 from analysis.store.read import Store
-from analysis.text import language_name
 from analysis.views.evidence import (
     LEVEL,
     Evidence,

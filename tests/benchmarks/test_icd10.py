@@ -328,6 +328,15 @@ def test_an_added_language_joins_the_others(sources, tmp_path):
     assert made.notes[0] == "1 codes with a title in English, Spanish, Russian, of 3 codes in the source."
 
 
+def test_a_second_script_of_a_language_is_told_apart_from_the_first(tmp_path):
+    titles = {code: {**entry, "zh-Hant": f"{entry['zh']} 繁"} for code, entry in TITLES.items()}
+    made = built(titles, languages=("en", "zh"), added={"zh-Hant": csv_file(tmp_path, "code,title\n")})
+    task = tasks(made)["discrimination"]
+    assert {row.language for row in task.queries} == {"en", "zh-Hans", "zh-Hant"}
+    assert relevant(task, "E109-zh-Hant") == {"E109-en", "E109-zh-Hans"}
+    assert document(task, "E109-zh-Hans").text == "糖尿病不伴有并发症"
+
+
 def test_an_added_language_of_other_codes_is_an_error(sources, tmp_path):
     csv = csv_file(tmp_path, "code,title\nX99,Ничего\n")
     with pytest.raises(InputError, match=r"titles\.csv: none of its 1 codes is an ICD-10 code of the source"):
@@ -344,7 +353,8 @@ def test_an_added_language_of_other_codes_is_an_error(sources, tmp_path):
         ({"concepts": 0}, "concepts 0: expected 1 or more"),
         ({"queries": -1}, "queries -1: expected 1 or more"),
         ({"added": {"de": "here"}}, "added language 'de': the source has it already"),
-        ({"added": {"RU": "here"}}, "language 'RU': expected an ISO 639 code"),
+        ({"added": {"xx": "here"}}, "language 'xx': expected an ISO 639 code"),
+        ({"added": {"rus": "here"}}, "added language 'rus': expected its shortest tag, ru"),
         ({"added": {"ru": "nowhere"}}, r"nowhere: no such file \(titles of added language ru\)"),
     ],
 )

@@ -72,6 +72,19 @@ def test_ids_are_opaque_and_blank_lines_and_a_byte_order_mark_are_nothing(file):
     assert [query.id for query in found.queries] == ["007", "7 "]
 
 
+def test_languages_are_one_tag_however_they_are_spelt(file):
+    rows = "m,a,jpn-Jpan,1\nm,b,zh_CN,1\nm,c,cmn,1\nm,d,jp,1\nm,e,kr,1\nn,d,ja,1\nn,e,kr,1\n"
+    found = scores.read(file("model,query_id,query_language,rr\n" + rows))
+    assert [query.language for query in found.queries] == ["ja", "zh", "zh", "ja", "kr"]
+    assert found.notices == (
+        "line 5: jp is a country's code, taken as ja (Japanese)",
+        "line 6: kr is Kanuri; was Korean (ko) meant?",
+    )
+    both = scores.read(file("model,query_id,query_language,rr\nm,a,zh,1\nm,b,zh-TW,1\nm,c,en,1\n"))
+    assert [query.language for query in both.queries] == ["zh-Hans", "zh-Hant", "en"]
+    assert both.notices == ()
+
+
 def test_gzip_is_the_same_file(file):
     plain, packed = scores.read(file(GOOD)), scores.read(file(gzip.compress(GOOD.encode(), mtime=0), "scores.csv.gz"))
     assert plain.checksum == packed.checksum
@@ -120,7 +133,7 @@ ROWS = GOOD.splitlines(keepends=True)
         (GOOD.replace("0.25", "-inf"), "line 3: rr_at_10 '-inf', expected a finite number"),
         (GOOD.replace("0.25", "1.01"), "line 3: rr_at_10 '1.01', expected a number from 0 to 1"),
         (GOOD.replace("0.25", "-0.1"), "line 3: rr_at_10 '-0.1', expected a number from 0 to 1"),
-        (GOOD.replace("a,en", "a,English"), "line 2: language 'English': expected an ISO 639 code"),
+        (GOOD.replace("a,en", "a,xx"), "line 2: language 'xx': expected an ISO 639 code"),
         (GOOD + "m,p1_a,en,general,0.5,1\n", "line 5: m and 'p1_a' again, first in line 2"),
         (GOOD.replace("n,p1_b,fr", "n,p1_b,en"), "line 4: query 'p1_b' has language 'en' and in line 3 'fr'"),
         (
@@ -134,8 +147,8 @@ ROWS = GOOD.splitlines(keepends=True)
         (GOOD.replace("n,p1", '"n,n",p1'), "line 4: model 'n,n': expected a name without a comma"),
         (GOOD.encode() + b"m,\xe9,en,general,0,0\n", "line 5: byte 0xE9, expected UTF-8"),
         (GOOD + 'm,"q,en,general,0,0\n', "line 5: unexpected end of data"),
-        (b"\x1f\x8bnot gzip at all", "expected a CSV file, plain or gzip"),
-        (gzip.compress(GOOD.encode(), mtime=0)[:-12], "expected a CSV file, plain or gzip"),
+        (b"\x1f\x8bnot gzip at all", "expected a whole file, plain, gzip or Zstandard"),
+        (gzip.compress(GOOD.encode(), mtime=0)[:-12], "expected a whole file, plain, gzip or Zstandard"),
         (
             "model,query_id,query_language,recall_at_10_same\nm,a,en,1\nn,a,en,\n",
             "line 3: query 'a' has recall_at_10_same in line 2 and none in line 3",

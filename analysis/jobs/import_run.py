@@ -1,0 +1,183 @@
+"""Bring a run of somebody else into the store, with the report of what was found in its file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import analysis
+from analysis.errors import InputError, StoreError
+from analysis.imports import runs
+from analysis.imports.runs import Known, Report, RunFile
+from analysis.jobs.facts import facts
+from analysis.jobs.imports import labels_of
+from analysis.model import Progress, scores_only
+from analysis.paths import Cache
+from analysis.store import read, write
+from analysis.store.read import Store, TaskRow
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What `import-run` may be told."""
+
+    path: Path
+    benchmark: str
+    system: str
+    task: str | None = None  # None: the only one
+    format: str | None = None  # None: by the first bytes
+    lenient: bool = False
+    allow_unknown_documents: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What `import-run` found and did."""
+
+    item: str  # task: system
+    outcome: str  # "stored", "replaced" a run of this system, "kept" the same one, or "checked" only
+    file: Report
+    n_tied_at_10: int  # queries in which the order of equal scores decides what is in the top 10
+    tie_range_ndcg_at_10: tuple[float, float] | None  # mean of the lowest and the highest that tied orders allow
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A file read against a generation of the store."""
+
+    task: TaskRow
+    fingerprint: str
+    run: RunFile
+    facts: dict[str, dict[str, Any]]
+
+    def report(self, system: str, outcome: str) -> ImportReport:
+        scores = self.facts["query_scores"]
+        ends = [np.asarray(scores[f"ndcg_at_10_{end}"], dtype=float) for end in ("low", "high")]
+        low, high = (float(np.nanmean(end)) if not np.isnan(end).all() else None for end in ends)
+        return ImportReport(
+            item=f"{self.task.name}: {system}",
+            outcome=outcome,
+            file=self.run.report,
+            n_tied_at_10=int(np.count_nonzero(scores["tied_at_10"])),
+            tie_range_ndcg_at_10=None if low is None or high is None else (low, high),
+        )
+
+
+def tasks(cache: Cache, benchmark: str) -> tuple[str, ...]:
+    """The tasks of a benchmark whose runs can be imported.
+
+    Raises:
+        InputError: there is no such benchmark.
+    """
+    store = _opened(cache)
+    return tuple(task.name for task in store.tasks(store.benchmark(benchmark).benchmark_id))
+
+
+def import_run(cache: Cache, *, request: ImportRequest, progress: Progress) -> ImportReport:
+    """Check a run file and store it in place of the system's run before; the same file is stored once.
+
+    Raises:
+        InputError: an unknown benchmark or task, an impossible name, or a fault in the file; nothing is stored.
+        JobCancelledError: the user cancelled.
+    """
+    if not request.system.strip() or "," in request.system:
+        raise InputError(f"system {request.system!r}: expected a name without a comma")
+    store = _opened(cache)
+    checked = _checked(store, request, progress)
+    if request.dry_run:
+        return checked.report(request.system, "checked")
+    if _stored(store, checked, request.system) == checked.fingerprint:
+        return checked.report(request.system, "kept")
+    with write.writer(cache, progress=progress) as writer:
+        store, before = _opened(cache), store.path
+        if store.path != before:  # another job was waited for
+            checked = _checked(store, request, progress)
+        progress("store the run", 0, 1)
+        outcome = "replaced" if _stored(store, checked, request.system) else "stored"
+        _store(writer, store, checked, request)
+        progress("store the run", 1, 1)
+    return checked.report(request.system, outcome)
+
+
+def _opened(cache: Cache) -> Store:
+    store = read.open_store(cache)
+    if store is None:
+        raise StoreError("the store is empty: a run needs a stored benchmark (python -m analysis build bedside)")
+    return store
+
+
+def _checked(store: Store, request: ImportRequest, progress: Progress) -> _Checked:
+    task = _task(store, request)
+    progress("read the run", 0, 2)
+    run = runs.read(
+        request.path,
+        known=_known(store, task.task_id),
+        format=request.format,
+        lenient=request.lenient,
+        allow_unknown_documents=request.allow_unknown_documents,
+    )
+    progress("read the run", 1, 2)
+    counted = facts(store, task.task_id, n_unknown=len(run.unknown_documents)).of(run.ranking)
+    progress("read the run", 2, 2)
+    settings = (task.checksum, run.report.sha256, run.report.format, request.lenient, request.allow_unknown_documents)
+    return _Checked(task, hashlib.sha256(repr(settings).encode()).hexdigest(), run, counted)
+
+
+def _task(store: Store, request: ImportRequest) -> TaskRow:
+    found = store.tasks(store.benchmark(request.benchmark).benchmark_id)
+    chosen = [task for task in found if request.task in {None, task.name}]
+    if len(chosen) != 1:
+        raise InputError(f"task {request.task!r}: {request.benchmark} has {', '.join(task.name for task in found)}")
+    if not chosen[0].n_documents:
+        raise InputError(scores_only("a run needs documents that it ranks"))
+    return chosen[0]
+
+
+def _known(store: Store, task_id: int) -> Known:
+    documents, queries = store.documents(task_id), store.queries(task_id)
+    judged = np.zeros(len(queries.id), dtype=bool)
+    judged[store.judgements(task_id, all_grades=True).query] = True
+    return Known(
+        queries=queries.id.tolist(),
+        documents=documents.id.tolist(),
+        in_corpus=np.array([language is not None for language in documents.language], dtype=bool),
+        judged=judged,
+        excluded=store.excluded(task_id),
+    )
+
+
+def _stored(store: Store, checked: _Checked, system: str) -> str | None:
+    """The fingerprint of the complete run of this system; None without one."""
+    found = store.runs([checked.task.task_id])
+    return next((row.fingerprint for row in found if row.system == system and row.status == "complete"), None)
+
+
+def _store(writer: write.Writer, store: Store, checked: _Checked, request: ImportRequest) -> None:
+    task_id, run = checked.task.task_id, checked.run
+    label = (labels_of([request.system]) | store.system_labels())[request.system]
+    writer.add_system(label.name, title=label.title, short=label.short, paradigm=label.paradigm)
+    if run.unknown_documents:
+        writer.add_unknown_documents(task_id, run.unknown_documents)
+    writer.add_run(
+        task_id,
+        label.name,
+        ranking=run.ranking,
+        keep_hits=runs.DEEPEST,
+        fingerprint=checked.fingerprint,
+        provenance={
+            "file": run.report.file,
+            "sha256": run.report.sha256,
+            "lenient": request.lenient,
+            "allow_unknown_documents": request.allow_unknown_documents,
+            "babelscope": analysis.__version__,
+            "report": dataclasses.asdict(run.report),
+        },
+        parents=[],
+        **checked.facts,
+    )
