@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.charts import recoverability as charts
-from analysis.views import overview, recoverability
+from analysis.views import recoverability
 from pages.shared import glossary, recoverability_table, tables, ui
 
 with ui.page(ui.RECOVERABILITY) as frame:
@@ -47,6 +47,6 @@ with ui.page(ui.RECOVERABILITY) as frame:
     if by:
         parts = ui.answer(recoverability.split, frame.selection, by=by)
         recoverability_table.show_split(parts, k=k, name=f"{by}-{name}", dark=frame.dark)
-    if len(ui.answer(overview.contents, frame.benchmark.address).tasks) > 1:
+    if len(frame.offered.tasks) > 1:
         recoverability_table.show_pooled(frame)
     ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")

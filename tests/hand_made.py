@@ -1,6 +1,7 @@
 """Benchmarks and rankings small enough to check by hand."""
 
 import csv
+import hashlib
 
 import numpy as np
 
@@ -104,3 +105,9 @@ def put_scores(cache, path, *, name="imported", family_from_id=True):
     """Store a file of scores; the store."""
     import_scores(cache, request=ScoresRequest(path, name, family_from_id=family_from_id), progress=silent)
     return read.open_store(cache)
+
+
+def state(folder):
+    """Every file of a folder by its bytes."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -297,13 +297,18 @@ def foreign(text: str, language: str) -> str | None:
     return suspicious(rest, language) if found and script_of(rest) else found
 
 
-def parallel(queries: Sequence[Query]) -> bool:
-    """Whether every family is asked in every query language, and there is more than one."""
+def asked_in(queries: Iterable[Query]) -> dict[str, set[str]]:
+    """The languages that each family is asked in."""
     asked: defaultdict[str, set[str]] = defaultdict(set)
     for query in queries:
         asked[query.family].add(query.language)
+    return dict(asked)
+
+
+def parallel(queries: Sequence[Query]) -> bool:
+    """Whether every family is asked in every query language, and there is more than one."""
     languages = {query.language for query in queries}
-    return len(languages) > 1 and all(found == languages for found in asked.values())
+    return len(languages) > 1 and all(found == languages for found in asked_in(queries).values())
 
 
 def benchmark(

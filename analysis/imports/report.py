@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.imports.beir import Folder, foreign, parallel
+from analysis.imports.beir import Folder, asked_in, foreign, parallel
 from analysis.imports.faults import Mended
 from analysis.languages import script_of
 from analysis.model import Document, Query
@@ -193,9 +193,7 @@ def _languages(queries: Sequence[Query], documents: Sequence[Document]) -> tuple
 
 
 def _parallel(queries: Sequence[Query]) -> tuple[bool, str]:
-    asked: defaultdict[str, set[str]] = defaultdict(set)
-    for row in queries:
-        asked[row.family].add(row.language)
+    asked = asked_in(queries)
     languages = {row.language for row in queries}
     if parallel(queries):
         return True, f"each of {len(asked):,} families is asked in all {len(languages)} query languages"

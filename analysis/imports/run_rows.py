@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.imports.faults import LISTED
 from analysis.imports.lines import Source
 
 FORMATS = ("trec", "ranx", "pyterrier", "msmarco", "csv", "parquet")
@@ -25,7 +26,6 @@ COLUMNS = {
 }
 """Names of the columns of a table: ours and ir_measures', ranx's, PyTerrier's."""
 
-LISTED = 1000  # faults of one kind that are listed; all are counted
 BATCH = 1 << 18  # rows of a table or object at a time
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHIFTED = re.compile(rf"{NUMBER.pattern}\s+\S.*", re.ASCII)

@@ -88,11 +88,10 @@ def _known(store: Store | None, benchmark: Benchmark) -> tuple[BenchmarkRow | No
     Raises:
         InputError: its task of this name has other content, or it was not imported.
     """
-    row = (
-        next((row for row in store.benchmarks() if row.name == benchmark.name and row.current), None) if store else None
-    )
-    if store is None or row is None:
+    named = [row for row in store.benchmarks() if row.name == benchmark.name and row.current] if store else []
+    if store is None or not named:
         return None, False
+    (row,) = named
     if TASKS not in row.settings:
         raise InputError(f"benchmark {row.name!r} is stored already and was not imported; expected another name")
     (task,) = benchmark.tasks

@@ -423,11 +423,12 @@ def _elsewhere(
     store: Store, selection: Selection, measure: str | None, labels: dict[str, SystemLabel]
 ) -> Iterator[AgreementRow]:
     """The default task of this benchmark against that of every other stored one: all their queries, so in no slice."""
-    if selection.where:
-        return
     here = store.benchmark(selection.benchmark)
+    others = [other for other in store.benchmarks() if other.current and other.name != here.name]
+    if selection.where or not others:
+        return
     places = []
-    for row in [here, *(other for other in store.benchmarks() if other.current and other.name != here.name)]:
+    for row in [here, *others]:
         address = benchmark_label(row).address
         tasks = store.tasks(row.benchmark_id)
         if not tasks:

@@ -65,6 +65,7 @@ PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, PROBE,
 class Frame:
     """What the sidebar chose."""
 
+    offered: Contents  # what there was to choose from
     benchmark: BenchmarkLabel
     tasks: tuple[TaskLabel, ...]  # one, or all where the page offers that
     systems: tuple[SystemLabel, ...]  # the chosen ones
@@ -102,7 +103,7 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         yield frame
         with st.sidebar:
             first_start.offer_to_finish()
-            more_data.offer(answer(overview.contents, frame.benchmark.address).benchmarks, shown=frame.benchmark)
+            more_data.offer(frame.offered.benchmarks, shown=frame.benchmark)
     except BabelscopeError as error:
         trouble(error)
         st.stop()
@@ -134,7 +135,7 @@ def _choices(*, every_task: bool, systems: bool) -> Frame:
     chosen = _systems(ran) if systems and ran else ran
     where = _slice(benchmark.address, names, here.slices) if systems else ()
     some = tuple(label.name for label in chosen) if len(chosen) < len(ran) else ()
-    return Frame(benchmark, tasks, chosen, Selection(benchmark.address, names, some, where), is_dark())
+    return Frame(offered, benchmark, tasks, chosen, Selection(benchmark.address, names, some, where), is_dark())
 
 
 def _slice(benchmark: str, tasks: tuple[str, ...], offered: Sequence[Part]) -> tuple[Part, ...]:

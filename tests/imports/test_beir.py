@@ -1,7 +1,6 @@
 """Benchmarks in folders: what is read, what each fault says, and that nothing of a faulty one is stored."""
 
 import gzip
-import hashlib
 import json
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, sto
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
-from tests.hand_made import put, worked_example
+from tests.hand_made import put, state, worked_example
 
 CORPUS = [
     {"_id": "d1", "title": "", "text": "heart attack", "language": "en", "family": "c1"},
@@ -70,15 +69,6 @@ def grades(store, task):
     queries, documents = store.queries(task.task_id).id, store.documents(task.task_id).id
     rows = store.judgements(task.task_id, all_grades=True)
     return {(queries[q], documents[d]): g for q, d, g in zip(rows.query, rows.document, rows.grade, strict=True)}
-
-
-def state(root):
-    """Every byte of a store."""
-    return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
 
 
 # What is read

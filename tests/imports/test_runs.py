@@ -20,7 +20,7 @@ from analysis.metrics import ranking as measures
 from analysis.metrics.ranking import Judged
 from analysis.model import NEVER, silent
 from analysis.paths import Cache
-from tests.hand_made import put, ranking_of, worked_example
+from tests.hand_made import put, ranking_of, state, worked_example
 
 DOCUMENTS = tuple(f"d{number}" for number in range(15))  # d10 sorts before d2: ids are compared as text
 QUERIES = ("q0", "q1", "q2", "q3")
@@ -32,16 +32,6 @@ def known(queries=QUERIES, documents=DOCUMENTS, **others):
     return Known(queries=queries, documents=documents, **settings)
 
 
-@pytest.fixture
-def file(tmp_path):
-    def made(content, name="run.trec"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return made
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """The worked example with one run of it."""
@@ -50,19 +40,13 @@ def store(tmp_path_factory):
     return put(Cache(tmp_path_factory.mktemp("store")), benchmark, {("good", "lexical"): ranking})
 
 
-def contents(folder):
-    """Every file of a folder by its bytes."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
 def refusal(store, path, **options):
     """What an import says, after checking that it left the store as it was to the byte."""
-    before = contents(store.cache.root)
+    before = state(store.cache.root)
     request = ImportRequest(path, benchmark="example", system="new", **options)
     with pytest.raises(InputError) as caught:
         import_run(store.cache, request=request, progress=silent)
-    assert contents(store.cache.root) == before
+    assert state(store.cache.root) == before
     message = str(caught.value)
     assert message.startswith(str(path))
     return message.removeprefix(str(path))
@@ -187,7 +171,7 @@ def test_faults_that_a_flag_does_not_lift(store, file, content, options, says):
 
 def test_a_missing_file_and_an_impossible_name_leave_the_store_as_it_was(store, tmp_path, file):
     assert refusal(store, tmp_path / "none") == ": No such file or directory; expected a file"
-    before = contents(store.cache.root)
+    before = state(store.cache.root)
     for wrong, says in (
         ({"system": "a,b"}, "system 'a,b': expected a name without a comma"),
         ({"task": "other"}, "task 'other': example has main"),
@@ -197,7 +181,7 @@ def test_a_missing_file_and_an_impossible_name_leave_the_store_as_it_was(store, 
         request = ImportRequest(file(ROW), **({"benchmark": "example", "system": "new"} | wrong))
         with pytest.raises(InputError, match=f"^{says}$"):
             import_run(store.cache, request=request, progress=silent)
-    assert contents(store.cache.root) == before
+    assert state(store.cache.root) == before
 
 
 def test_the_order_is_by_score_then_by_the_larger_id_and_the_rank_is_not_looked_at(file):

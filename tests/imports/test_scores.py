@@ -25,16 +25,6 @@ def cache(tmp_path):
     return Cache(tmp_path / "cache")
 
 
-@pytest.fixture
-def file(tmp_path):
-    def made(text, name="scores.csv"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return made
-
-
 def test_a_file_becomes_systems_queries_and_measures(file):
     found = scores.read(file(GOOD))
     assert found.systems == ("m", "n")

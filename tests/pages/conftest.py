@@ -60,3 +60,20 @@ def empty(tmp_path, monkeypatch, first_start):
     """A visit to an empty cache folder."""
     monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path))
     return Visit()
+
+
+@pytest.fixture
+def example(example_store, monkeypatch, first_start):
+    """A visit to the worked example: ``good`` finds c-fr at rank 4 and c-en at rank 3, ``bad`` only English.
+
+    ``bad`` leaves one of the two queries unanswered.
+    """
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(example_store.cache.root))
+    return Visit()
+
+
+@pytest.fixture
+def imported(imported_store, monkeypatch, first_start):
+    """A visit to a store that has scores of each query and no rankings."""
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(imported_store.cache.root))
+    return Visit()

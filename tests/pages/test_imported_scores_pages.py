@@ -1,16 +1,9 @@
 """Pages over imported per-query scores, and the sidebar's parts of the queries."""
 
 import pytest
-from visits import Visit, parameters, words
+from visits import parameters, words
 
 from tests.hand_made import score_rows
-
-
-@pytest.fixture
-def imported(imported_store, monkeypatch, first_start):
-    """A visit to a store that has scores of each query and no rankings."""
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(imported_store.cache.root))
-    return Visit()
 
 
 def test_the_overview_shows_the_imported_measures_and_leaves_the_rest_out(imported):

@@ -16,13 +16,6 @@ PLACE = re.compile(r"A top-(\d+) re-ranker of ([\w -]+) can fix at most ([\d.]+)
 
 
 @pytest.fixture
-def example(example_store, monkeypatch, first_start):
-    """A visit to the worked example: ``good`` finds c-fr at rank 4 and c-en at rank 3, ``bad`` only English."""
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(example_store.cache.root))
-    return Visit()
-
-
-@pytest.fixture
 def alone(tmp_path, monkeypatch, first_start):
     """A visit to a store in which no question has an answer in another language."""
     documents = tuple(Document(f"d{n}", "en", f"text {n}", family=f"d{n}") for n in range(4))

@@ -3,7 +3,7 @@ import io
 import re
 
 import pytest
-from visits import Visit, parameters, words
+from visits import parameters, words
 
 from analysis.views import significance
 from analysis.views.selection import Selection
@@ -11,20 +11,6 @@ from pages.shared import significance_table, tables
 
 CHARTS = 4  # tax, pairs, ranks, order
 PAIR = {"a": "all-minilm-l6-v2", "b": "use-multilingual-v3"}
-
-
-@pytest.fixture
-def example(example_store, monkeypatch, first_start):
-    """A visit to two systems on two queries."""
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(example_store.cache.root))
-    return Visit()
-
-
-@pytest.fixture
-def imported(imported_store, monkeypatch, first_start):
-    """A visit to a store that has scores of each query and no rankings."""
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(imported_store.cache.root))
-    return Visit()
 
 
 def test_every_part_has_a_sentence_a_picture_and_its_numbers(full):
