@@ -13,7 +13,7 @@ from analysis.benchmarks import icd10
 from analysis.cli import read, work
 from analysis.cli.import_run import import_run
 from analysis.errors import BabelscopeError, JobCancelledError
-from analysis.imports import beir, run_rows
+from analysis.imports import folder, run_rows
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 
@@ -120,7 +120,7 @@ def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.Argument
         "--benchmark", "--name", required=True, metavar="B", help="a new name, or with a new task one imported before"
     )
     command.add_argument("--task", default="main", metavar="T", help="what its task is called (default %(default)s)")
-    command.add_argument("--format", required=True, choices=beir.FORMATS)
+    command.add_argument("--format", required=True, choices=folder.FORMATS)
     command.add_argument("--split", default="test", metavar="S", help="which judgements (default %(default)s)")
     command.add_argument(
         "--map", action="append", default=[], metavar="COLUMN=FIELD", help="what the files call a field, lang=language"

@@ -14,7 +14,7 @@ from analysis import paths
 from analysis.benchmarks import icd10
 from analysis.cli import exports, output
 from analysis.errors import InputError
-from analysis.imports import beir
+from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, table
 from analysis.jobs.build import build_bedside, build_icd10
 from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, store_benchmark
@@ -166,8 +166,8 @@ def import_benchmark(options: argparse.Namespace) -> None:
     print(f"{verb} {address}: {len(task.documents):,} documents, {len(task.queries):,} queries", file=sys.stderr)
 
 
-def _benchmark_options(options: argparse.Namespace) -> beir.Options:
-    return beir.Options(
+def _benchmark_options(options: argparse.Namespace) -> Options:
+    return Options(
         format=options.format,
         split=options.split,
         renamed=dict(_mapped(text) for text in options.map),

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.errors import InputError
 
 LISTED = 1000
 """How many faults of a kind are listed one by one; all are counted."""
+
+
+class Place(NamedTuple):
+    """Where something stands."""
+
+    file: Path
+    number: int
+    unit: str = "line"  # what the number counts, from 1
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.unit} {self.number}"
+
+    def seen_from(self, other: Place) -> str:
+        """The same without the file where that is the other's too."""
+        return f"{self.unit} {self.number}" if self.file == other.file else str(self)
 
 
 @dataclass(frozen=True)
@@ -30,9 +46,9 @@ class Faults:
     _counts: dict[str, int] = field(default_factory=dict)
     _places: dict[str, list[str]] = field(default_factory=dict)
 
-    def meet(self, file: Path, line: int, fault: str, *, kind: str) -> None:
+    def meet(self, where: Place, fault: str, *, kind: str) -> None:
         """Count one fault; ``kind`` says what a lenient import does about it."""
-        place = f"{file}, line {line}: {fault}"
+        place = f"{where}: {fault}"
         self.n += 1
         self.first = self.first or place
         self._counts[kind] = self._counts.get(kind, 0) + 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.errors import InputError
-from analysis.imports.faults import Faults
+from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
 from analysis.imports.run_rows import NUMBER
 
@@ -25,25 +25,44 @@ _BLANK = re.compile(r"[ \t\v\f\r]+")
 class Judged(NamedTuple):
     """The grade of one pair, and where it stands."""
 
-    line: int
+    place: Place
     grade: float
 
 
 @dataclass
 class Qrels:
-    """The judgements of a file.
+    """Judgements.
 
     Attributes:
-        file: where they come from.
-        grades: by query and document id, in the order of the file.
-        first: query id -> the line that first names it.
-        n_repeats: lines that repeat another exactly.
+        files: where they come from.
+        grades: by query and document id, in the order of the files.
+        first: query id -> where it is first named.
+        n_repeats: rows that repeat another exactly.
     """
 
-    file: Path
+    files: tuple[Path, ...]
     grades: dict[tuple[str, str], Judged] = field(default_factory=dict)
-    first: dict[str, int] = field(default_factory=dict)
+    first: dict[str, Place] = field(default_factory=dict)
     n_repeats: int = 0
+
+    def add(self, query: str, document: str, grade: float, *, place: Place, faults: Faults) -> None:
+        """Take one judgement; of two grades for one pair a lenient import keeps the higher."""
+        pair = query, document
+        before = self.grades.get(pair)
+        if before is None:
+            self.grades[pair] = Judged(place, grade)
+            self.first.setdefault(query, place)
+        elif before.grade == grade:
+            self.n_repeats += 1
+        else:
+            self.grades[pair] = before if before.grade > grade else Judged(place, grade)
+            other = before.place.seen_from(place)
+            faults.meet(
+                place,
+                f"query {query!r} and document {document!r} have grade {grade:g} and in {other} {before.grade:g}; "
+                "expected one grade",
+                kind="conflicting grade: the higher kept",
+            )
 
 
 class _Columns(NamedTuple):
@@ -71,19 +90,20 @@ def read(path: Path, *, faults: Faults, renamed: Mapping[str, str]) -> Qrels:
     Raises:
         InputError: the file cannot be read, or has no rows.
     """
-    found = Qrels(path)
+    found = Qrels((path,))
     rows = ((line, text) for line, text in numbered(path) if text.strip())
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path}: the file is empty: no rows")
     columns = _columns(path, first[1], renamed)
     for line, text in rows if columns.header else _again(first, rows):
+        where = Place(path, line)
         try:
             query, document, grade = _row(text, columns)
         except InputError as error:
-            faults.meet(path, line, str(error), kind="judgement dropped")
+            faults.meet(where, str(error), kind="judgement dropped")
             continue
-        _keep(found, (query, document), Judged(line, grade), faults)
+        found.add(query, document, grade, place=where, faults=faults)
     if not found.grades and not faults.n:
         raise InputError(f"{path}: no rows below the header, expected one for each judged pair")
     return found
@@ -123,21 +143,3 @@ def _row(text: str, columns: _Columns) -> tuple[str, str, float]:
     if not math.isfinite(value):
         raise InputError(f"grade {grade!r}, expected a finite number")
     return query, document, value
-
-
-def _keep(found: Qrels, pair: tuple[str, str], judged: Judged, faults: Faults) -> None:
-    before = found.grades.get(pair)
-    if before is None:
-        found.grades[pair] = judged
-        found.first.setdefault(pair[0], judged.line)
-    elif before.grade == judged.grade:
-        found.n_repeats += 1
-    else:
-        found.grades[pair] = before if before.grade > judged.grade else judged
-        faults.meet(
-            found.file,
-            judged.line,
-            f"query {pair[0]!r} and document {pair[1]!r} have grade {judged.grade:g} and in line {before.line} "
-            f"{before.grade:g}; expected one grade",
-            kind="conflicting grade: the higher kept",
-        )

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from analysis.errors import InputError
 from analysis.imports import scores
-from analysis.imports.faults import Faults
+from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
 from analysis.languages import canonical
 from analysis.model import Document, Query
 
 Record = Mapping[str, Any]
 Row = TypeVar("Row", Document, Query)
+Records = Iterator[tuple[Place, dict[str, Any]]]
+"""Records with where each stands."""
 
 IDS = ("_id", "id")
 DOCUMENT_FIELDS = ("_id", "title", "text", "language", "family", "sibling_group", "related_group")
@@ -34,7 +36,7 @@ class Written(str):
     __slots__ = ()
 
 
-def read(path: Path, *, faults: Faults, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read(path: Path, *, faults: Faults, kind: str) -> Records:
     """Yield each JSON object of a file with its physical line; only a line feed ends a line.
 
     Args:
@@ -45,10 +47,11 @@ def read(path: Path, *, faults: Faults, kind: str) -> Iterator[tuple[int, dict[s
     for line, text in numbered(path):
         if not text.strip():
             continue
+        where = Place(path, line)
         try:
-            yield line, _object(text)
+            yield where, _object(text)
         except InputError as error:
-            faults.meet(path, line, str(error), kind=kind)
+            faults.meet(where, str(error), kind=kind)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -135,9 +138,9 @@ def text(record: Record, name: str) -> str | None:
 
 
 class Placed(NamedTuple):
-    """A row with the line it stands in."""
+    """A row with where it stands."""
 
-    line: int
+    place: Place
     row: Any
 
 
@@ -169,57 +172,49 @@ class Reader:
     n_repeats: int = 0
     n_number_ids: int = 0
 
-    def documents(self, file: Path, *, languages: Languages, asked: Collection[str]) -> dict[str, Placed]:
-        """Documents by id, from JSON lines; ``asked`` are the ids of the queries."""
-        records = read(file, faults=self.faults, kind="document dropped")
+    def documents(self, records: Records, *, languages: Languages, asked: Collection[str]) -> dict[str, Placed]:
+        """Documents by id; ``asked`` are the ids of the queries."""
 
-        def make(record: Record, line: int) -> Document:
-            return self._document(file, line, record, languages, asked)
+        def make(record: Record, where: Place) -> Document:
+            return self._document(where, record, languages, asked)
 
-        return self._rows(file, records, make, "document")
+        return self._rows(records, make, "document")
 
-    def queries(
-        self, file: Path, records: Iterator[tuple[int, dict[str, Any]]], *, languages: Languages
-    ) -> dict[str, Placed]:
-        """Queries by id, from records."""
-        return self._rows(file, records, lambda record, line: self._query(file, line, record, languages), "query")
+    def queries(self, records: Records, *, languages: Languages) -> dict[str, Placed]:
+        """Queries by id."""
+        return self._rows(records, lambda record, where: self._query(where, record, languages), "query")
 
-    def absent(self, file: Path, line: int, name: str, *, languages: Languages) -> Query:
-        """A query of which only the id is known, from the line that judges it; its language may stay unknown."""
+    def absent(self, where: Place, name: str, *, languages: Languages) -> Query:
+        """A query of which only the id is known, from the place that judges it; its language may stay unknown."""
         raw = languages.found({}, name)
-        return Query(name, self._tag(file, line, raw) if raw else UNDETERMINED, "", name)
+        return Query(name, self._tag(where, raw) if raw else UNDETERMINED, "", name)
 
-    def _rows(
-        self,
-        file: Path,
-        records: Iterator[tuple[int, dict[str, Any]]],
-        make: Callable[[Record, int], Row],
-        what: str,
-    ) -> dict[str, Placed]:
+    def _rows(self, records: Records, make: Callable[[Record, Place], Row], what: str) -> dict[str, Placed]:
         found: dict[str, Placed] = {}
-        for line, record in records:
+        for where, record in records:
             try:
-                row = make(self._named(record), line)
+                row = make(self._named(record), where)
             except InputError as error:
-                self.faults.meet(file, line, str(error), kind=f"{what} dropped")
+                self.faults.meet(where, str(error), kind=f"{what} dropped")
                 continue
             before = found.get(row.id)
             if before is None:
-                found[row.id] = Placed(line, row)
+                found[row.id] = Placed(where, row)
             elif before.row == row:
                 self.n_repeats += 1
             else:
-                found[row.id] = self._first(file, line, before, row, what)
+                found[row.id] = self._first(where, before, row, what)
         return found
 
-    def _first(self, file: Path, line: int, before: Placed, row: Row, what: str) -> Placed:
+    def _first(self, where: Place, before: Placed, row: Row, what: str) -> Placed:
         """Of two rows of one id the first stays; a query says so."""
         known = before.row
         name = next(name for name, one, other in zip(row._fields, known, row, strict=True) if one != other)
-        fault = f"{what} id {row.id!r} has another {name} than in line {before.line}; expected one row for each id"
-        self.faults.meet(file, line, fault, kind=f"{what} again with other content: the first kept")
+        earlier = before.place.seen_from(where)
+        fault = f"{what} id {row.id!r} has another {name} than in {earlier}; expected one row for each id"
+        self.faults.meet(where, fault, kind=f"{what} again with other content: the first kept")
         if isinstance(known, Query):
-            return Placed(before.line, known._replace(attributes={**known.attributes, AMBIGUOUS: "yes"}))
+            return Placed(before.place, known._replace(attributes={**known.attributes, AMBIGUOUS: "yes"}))
         return before
 
     def _named(self, record: Record) -> dict[str, Any]:
@@ -233,9 +228,7 @@ class Reader:
                 found[name] = value
         return found
 
-    def _document(
-        self, file: Path, line: int, record: Record, languages: Languages, asked: Collection[str]
-    ) -> Document:
+    def _document(self, where: Place, record: Record, languages: Languages, asked: Collection[str]) -> Document:
         name = self._id(record)
         self.ignored.update(key for key in record if key not in (*DOCUMENT_FIELDS, *IDS, languages.key))
         title, body, family = (text(record, key) or "" for key in ("title", "text", "family"))
@@ -247,18 +240,18 @@ class Reader:
             self.no_family.add(name)
         return Document(
             name,
-            self._language(file, line, record, name, languages),
+            self._language(where, record, name, languages),
             _joined(title, body),
             family or name,
             text(record, "sibling_group") or None,
             text(record, "related_group") or None,
         )
 
-    def _query(self, file: Path, line: int, record: Record, languages: Languages) -> Query:
+    def _query(self, where: Place, record: Record, languages: Languages) -> Query:
         name = self._id(record)
         return Query(
             name,
-            self._language(file, line, record, name, languages),
+            self._language(where, record, name, languages),
             text(record, "text") or "",
             text(record, "family") or name,
             **{key: text(record, key) or None for key in QUERY_FIELDS[4:-1]},
@@ -274,22 +267,22 @@ class Reader:
         self.n_number_ids += isinstance(record[key], Written)
         return found
 
-    def _language(self, file: Path, line: int, record: Record, name: str, languages: Languages) -> str:
+    def _language(self, where: Place, record: Record, name: str, languages: Languages) -> str:
         raw = languages.found(record, name)
         if raw:
-            return self._tag(file, line, raw)
+            return self._tag(where, raw)
         fault = (
             f"{name!r} has no language, expected a field language, {languages.flag}, --language-key or "
             f"--language-pattern ({UNDETERMINED} where it is unknown)"
         )
-        self.faults.meet(file, line, fault, kind=f"language not given: {UNDETERMINED}")
+        self.faults.meet(where, fault, kind=f"language not given: {UNDETERMINED}")
         return UNDETERMINED
 
-    def _tag(self, file: Path, line: int, raw: str) -> str:
+    def _tag(self, where: Place, raw: str) -> str:
         try:
             found = canonical(raw)
         except InputError as error:
-            self.faults.meet(file, line, str(error), kind=f"language not known: {UNDETERMINED}")
+            self.faults.meet(where, str(error), kind=f"language not known: {UNDETERMINED}")
             return UNDETERMINED
         if found.notice:
             self.notices[found.notice] += 1

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.imports.beir import Folder, asked_in, foreign, parallel
 from analysis.imports.faults import Mended
+from analysis.imports.folder import Folder, asked_in, foreign, parallel
 from analysis.languages import script_of
 from analysis.model import Document, Query
 from analysis.text import id_key, same_text_key

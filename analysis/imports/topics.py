@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from analysis.imports.faults import Faults
+from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
+from analysis.imports.records import Records
 
 ID = ("_id", "id", "query-id", "query_id", "qid", "topic", "topic_id", "number")
 TEXT = ("text", "query", "title", "topic_title", "question")
 """What headers call the two columns that every topic has."""
 
 
-def read(path: Path, *, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+def read(path: Path, *, faults: Faults) -> Records:
     """Yield each topic as the record that a line of JSON would be, with its physical line.
 
     The first line is a header when one of its cells is a name of the id column and another one of the text column;
@@ -36,9 +35,9 @@ def read(path: Path, *, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
         if len(cells) != len(header):
             fault = f"{len(cells)} columns in {text[:80]!r}, expected {len(header)} separated by tabs"
-            faults.meet(path, line, f"{fault}: {', '.join(header)}", kind="query dropped")
+            faults.meet(Place(path, line), f"{fault}: {', '.join(header)}", kind="query dropped")
             continue
-        yield line, dict(zip(header, cells, strict=True))
+        yield Place(path, line), dict(zip(header, cells, strict=True))
 
 
 def _header(cells: list[str]) -> list[str] | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from analysis.errors import InputError
-from analysis.imports import beir
+from analysis.imports import folder
+from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, report, warnings
 from analysis.jobs.imports import check_names
 from analysis.model import Benchmark, Progress
@@ -27,7 +28,7 @@ class BenchmarkRequest:
     path: Path
     benchmark: str
     task: str = "main"
-    options: beir.Options = field(default_factory=beir.Options)
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ def read_benchmark(request: BenchmarkRequest, *, progress: Progress) -> FoundBen
     """
     check_names(request.benchmark, request.task)
     progress("read the files", 0, 2)
-    folder = beir.read(request.path, options=request.options)
+    read_files = folder.read(request.path, options=request.options)
     progress("read the files", 1, 2)
-    found = report(folder)
+    found = report(read_files)
     progress("read the files", 2, 2)
-    settings = {"options": asdict(request.options), "report": asdict(found), "files": folder.checksums()}
+    settings = {"options": asdict(request.options), "report": asdict(found), "files": read_files.checksums()}
     notes = tuple(f"{words}: {listed.n:,}" for words, listed in warnings(found))
-    made = beir.benchmark(
-        folder, name=request.benchmark, task=request.task, notes=notes, settings={TASKS: {request.task: settings}}
+    made = folder.benchmark(
+        read_files, name=request.benchmark, task=request.task, notes=notes, settings={TASKS: {request.task: settings}}
     )
     return FoundBenchmark(made, found)
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from analysis.cli import main
 from analysis.errors import InputError
-from analysis.imports import beir
+from analysis.imports import folder as folders
+from analysis.imports.parts import Options
 from analysis.imports.report import Listed, report, table
 from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, store_benchmark
 from analysis.model import silent
@@ -56,7 +57,7 @@ def cache(tmp_path):
 
 
 def stored(cache, path, *, name="mine", task="main", **options):
-    found = read_benchmark(BenchmarkRequest(path, name, task, beir.Options(**options)), progress=silent)
+    found = read_benchmark(BenchmarkRequest(path, name, task, Options(**options)), progress=silent)
     return store_benchmark(cache, benchmark=found.benchmark, progress=silent)
 
 
@@ -175,7 +176,7 @@ def test_topics_with_a_header_have_fields(folder):
     path = folder(
         {"queries.jsonl": None, "topics.tsv": "ID\tlanguage\tQuery\tmode\nq1\tja\t心筋梗塞\thard\nq2\teng\tx\t\n"}
     )
-    found = beir.read(path, options=beir.Options(format="trec"))
+    found = folders.read(path, options=Options(format="trec"))
     assert [(q.id, q.language, q.text, q.mode) for q in found.queries] == [
         ("q1", "ja", "心筋梗塞", "hard"),
         ("q2", "en", "x", None),
@@ -189,9 +190,9 @@ def test_the_language_comes_from_the_field_then_the_key_then_the_id_then_the_fla
         {"_id": "c_fr", "language": None},
         {"_id": "d", "language": " "},
     ]
-    found = beir.read(
+    found = folders.read(
         folder({"corpus.jsonl": lines(rows)}),
-        options=beir.Options(language_key="metadata.lang", language_pattern="_(..)$", document_language="zho"),
+        options=Options(language_key="metadata.lang", language_pattern="_(..)$", document_language="zho"),
     )
     assert [document.language for document in found.documents] == ["de", "ja", "fr", "zh"]
     assert list(found.notices.values()) == [1]
@@ -199,15 +200,15 @@ def test_the_language_comes_from_the_field_then_the_key_then_the_id_then_the_fla
 
 def test_two_scripts_of_one_language_are_both_written(folder):
     rows = [{"_id": "d1", "text": "病", "language": "zh-TW"}, {"_id": "d2", "text": "病", "language": "cmn"}]
-    found = beir.read(folder({"corpus.jsonl": lines(rows)}), options=beir.Options())
+    found = folders.read(folder({"corpus.jsonl": lines(rows)}), options=Options())
     assert [document.language for document in found.documents] == ["zh-Hant", "zh-Hans"]
 
 
 def test_columns_may_be_mapped(folder):
     rows = [{"_id": "d1", "contents": "x", "meta": {"lang": "fr", "patent": "p1"}}]
-    found = beir.read(
+    found = folders.read(
         folder({"corpus.jsonl": lines(rows), "qrels/test.tsv": "question\tpassage\tscore\nq1\td1\t1\n"}),
-        options=beir.Options(
+        options=Options(
             renamed={
                 "contents": "text",
                 "meta.lang": "language",
@@ -229,15 +230,15 @@ def test_titles_lead_their_texts_and_what_is_empty_is_counted(folder):
         {"_id": "4", "text": " \u00a0 "},
         {"_id": "5", "title": "T", "text": " ok "},
     ]
-    found = beir.read(folder({"corpus.jsonl": lines(rows)}), options=beir.Options(document_language="en"))
+    found = folders.read(folder({"corpus.jsonl": lines(rows)}), options=Options(document_language="en"))
     assert [document.text for document in found.documents] == ["", "", "T", " \u00a0 ", "T  ok "]
     assert report(found).doubts.empty_documents == Listed(4, ("1", "2", "3"))
 
 
 def test_only_a_line_feed_ends_a_line_of_json(folder):
     text = "one\u2028two\u2029three\u0085four"
-    found = beir.read(
-        folder({"corpus.jsonl": lines([{"_id": "d", "text": text, "language": "en"}])}), options=beir.Options()
+    found = folders.read(
+        folder({"corpus.jsonl": lines([{"_id": "d", "text": text, "language": "en"}])}), options=Options()
     )
     assert [document.text for document in found.documents] == [text]
 
@@ -282,9 +283,9 @@ def test_the_report_counts_what_deserves_a_look(folder):
     ]
     qrels = QRELS + "q1\tgone\t1\nq1\t07\t-1\nq9\td1\t0.5\nq1\td1\t2\n"
     found = report(
-        beir.read(
+        folders.read(
             folder({"corpus.jsonl": lines(corpus), "queries.jsonl": lines(queries), "qrels/test.tsv": qrels}),
-            options=beir.Options(),
+            options=Options(),
         )
     )
     assert (found.n_documents, found.n_queries, found.n_judgements, found.n_relevant) == (7, 5, 7, 4)
@@ -326,8 +327,8 @@ def test_parallel_means_every_family_in_every_language(folder, asked, expected):
     rows = [
         {"_id": f"q{n}", "text": "x", "family": family, "language": tag} for n, (family, tag) in enumerate(asked, 1)
     ]
-    found = beir.read(folder({"queries.jsonl": lines(rows), "qrels/test.tsv": "q1\td1\t1\n"}), options=beir.Options())
-    assert report(found).parallel is beir.parallel(found.queries) is expected
+    found = folders.read(folder({"queries.jsonl": lines(rows), "qrels/test.tsv": "q1\td1\t1\n"}), options=Options())
+    assert report(found).parallel is folders.parallel(found.queries) is expected
 
 
 def test_a_query_that_is_a_document_leaves_its_ranking_only_when_asked_and_never_for_its_id_alone(folder):
@@ -337,8 +338,8 @@ def test_a_query_that_is_a_document_leaves_its_ranking_only_when_asked_and_never
         {"corpus.jsonl": lines(corpus), "queries.jsonl": lines(queries), "qrels/test.tsv": "A\t1\t1\n1\t1\t1\n"}
     )
     for exclude_self, expected in ((False, [(), ()]), (True, [("A",), ()])):
-        options = beir.Options(exclude_self=exclude_self, document_language="en", query_language="en")
-        found = beir.read(path, options=options)
+        options = Options(exclude_self=exclude_self, document_language="en", query_language="en")
+        found = folders.read(path, options=options)
         assert [query.excluded_documents for query in found.queries] == expected
     assert [document.family for document in found.documents] == ["A", "document 1"]
 
@@ -353,19 +354,19 @@ def test_queries_of_doubtful_text_can_be_left_out(folder):
     ]
     rows = [{"_id": f"q{n}", "text": text, "language": tag} for n, (tag, text) in enumerate(texts)]
     path = folder({"queries.jsonl": lines(rows), "qrels/test.tsv": "q0\td1\t1\n"})
-    found = beir.read(path, options=beir.Options())
+    found = folders.read(path, options=Options())
     expected = ["ok", "other script", "no letters", "no text", "ok"]
     assert [query.attributes["text_check"] for query in found.queries] == expected
     assert report(found).doubts.letterless_queries == Listed(1, ("q2",))
     path = folder({"queries.jsonl": lines(rows[:1]), "qrels/test.tsv": "q0\td1\t1\n"})
-    assert [dict(query.attributes) for query in beir.read(path, options=beir.Options()).queries] == [{}]
+    assert [dict(query.attributes) for query in folders.read(path, options=Options()).queries] == [{}]
 
 
 def test_metadata_never_takes_a_name_that_means_something_else(folder):
     row = {"_id": "q1", "id": 7, "text": "x", "language": "en", "year": 2020, "task": "t", "ok": True, "none": None,
            "metadata": {"language": "fr", "year": 1e3, "deep": {"a": [1]}}}  # fmt: skip
     path = folder({"queries.jsonl": lines([row]), "qrels/test.tsv": "q1\td1\t1\n"})
-    assert beir.read(path, options=beir.Options()).queries[0].attributes == {
+    assert folders.read(path, options=Options()).queries[0].attributes == {
         "year": "2020", "field.task": "t", "field.id": "7", "ok": "true", "metadata.language": "fr",
         "metadata.year": "1000.0", "deep": '{"a": ["1"]}',
     }  # fmt: skip
@@ -691,7 +692,7 @@ def test_a_fault_is_one_sentence_and_nothing_is_stored(folder, kept, changes, op
 
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(InputError, match=r"no such folder, expected one with corpus\.jsonl"):
-        beir.read(tmp_path / "none", options=beir.Options())
+        folders.read(tmp_path / "none", options=Options())
 
 
 def test_lenient_keeps_what_is_sound_and_lists_every_row(folder, cache):
@@ -702,7 +703,7 @@ def test_lenient_keeps_what_is_sound_and_lists_every_row(folder, cache):
             "qrels/test.tsv": QRELS + "q1\td1\t3\nq1\td3\tnan\nq2\td2\n",
         }
     )
-    found = report(beir.read(path, options=beir.Options(lenient=True)))
+    found = report(folders.read(path, options=Options(lenient=True)))
     assert [(mended.kind, mended.n) for mended in found.mended] == [
         ("query again with other content: the first kept", 1),
         ("query dropped", 1),
