@@ -12,6 +12,7 @@ st.navigation(
         st.Page("pages/fairness.py", title="Fairness", url_path="fairness"),
         st.Page("pages/significance.py", title="Significance", url_path="significance"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
+        st.Page("pages/data.py", title="Data and runs", url_path="data"),
         st.Page("pages/method.py", title="Method", url_path="method"),
     ],
     position="hidden",

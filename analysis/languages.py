@@ -89,6 +89,12 @@ def language_name(tag: str) -> str:
     return f"{name} ({_script_name(script)})" if script else name
 
 
+def script_name(tag: str) -> str:
+    """The English name of the script that a language is written in: its tag's, else the usual one of the language."""
+    found = _script(tag)
+    return _script_name(found) if found else "Unknown"
+
+
 @functools.lru_cache(maxsize=4096)
 def canonical(raw: str) -> Tag:
     """The shortest BCP 47 tag of a language as a file names it.

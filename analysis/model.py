@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -24,6 +25,16 @@ def silent(step: str, done: int, total: int) -> None:
 def scores_only(what: str) -> str:
     """Why a benchmark without rankings cannot answer, such as "language routes need rankings"."""
     return f"this benchmark has per-query scores only: {what}"
+
+
+def published_only(what: str) -> str:
+    """Why a benchmark of published figures cannot answer, such as "fairness needs the values of each query"."""
+    return f"this benchmark has published figures only: {what}"
+
+
+def unranked(what: str, *, n_queries: int) -> str:
+    """Why a task without documents cannot answer: it has the scores of its queries, or published figures only."""
+    return scores_only(what) if n_queries else published_only(what)
 
 
 class Document(NamedTuple):
@@ -63,6 +74,22 @@ class Judgement(NamedTuple):
     grade: float
 
 
+class Flag(NamedTuple):
+    """Why a query or a document is doubtful; one may have several."""
+
+    item: str  # query | document
+    id: str
+    reason: str  # a few words: "no text", "other script"
+
+
+class FlagCounts(NamedTuple):
+    """How much of a task is doubtful, and why."""
+
+    queries: int = 0  # with a flag or more
+    documents: int = 0
+    reasons: Mapping[str, int] = MappingProxyType({})  # queries and documents together, the most frequent first
+
+
 @dataclass(frozen=True)
 class Task:
     """One corpus, one query set, one set of graded judgements."""
@@ -75,6 +102,7 @@ class Task:
     judgements: tuple[Judgement, ...]
     exclude_self: bool = False  # the query's own text leaves the ranking (query.excluded_documents says which)
     default: bool = False  # the task a page opens on
+    flags: tuple[Flag, ...] = ()  # doubtful queries and documents: a reader may leave them out; no part of a checksum
 
 
 @dataclass(frozen=True)
@@ -168,6 +196,32 @@ class Ranking:
         """The same ranking cut at ``depth`` documents a query."""
         keep = self.rank() <= depth
         return Ranking(self.query[keep], self.document[keep], self.score[keep], min(depth, self.depth))
+
+
+class Figure(NamedTuple):
+    """One number that somebody published: a mean over queries that are not known."""
+
+    split: str
+    subset: str
+    query_language: str  # shortest tag; "und" where the file does not say
+    document_language: str
+    measure: str  # a key of the measures' catalogue where it has one (rr_at_10), else the file's own (map_at_10)
+    value: float  # 0 to 1
+
+
+@dataclass(frozen=True)
+class PublishedResult:
+    """What one file says of one system on one task."""
+
+    task: str
+    system: str
+    file: str  # below the folder that was imported
+    checksum: str  # SHA-256 of its text, unpacked
+    program: str | None  # what made the figures: "mteb 2.18.13"
+    model_revision: str | None
+    dataset_revision: str | None
+    evaluated_at: datetime.datetime | None  # UTC, without a zone
+    figures: tuple[Figure, ...]
 
 
 class Interval(NamedTuple):

@@ -47,6 +47,11 @@ class Cache:
         return self.root / "jobs"
 
     @property
+    def uploads(self) -> Path:
+        """Files that came through a browser, one folder an upload; a job that has stored them removes them."""
+        return self.root / "uploads"
+
+    @property
     def sources(self) -> Path:
         """Downloaded sources, checked by hash."""
         return self.root / "sources"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import InputError
 from analysis.languages import language_name
-from analysis.model import Corpus, SystemLabel, scores_only
+from analysis.model import Corpus, SystemLabel, unranked
 from analysis.stats.agreement import rank_biased_overlap
 from analysis.store.read import QueryColumns, Store, TaskRow
 from analysis.systems import catalogue
@@ -133,16 +133,20 @@ def encoders(store: Store, benchmark: str) -> tuple[SystemLabel, ...]:
     return tuple(label for name, label in store.system_labels().items() if name in ran & here)
 
 
-def concepts(store: Store, *, benchmark: str, task: str | None = None) -> tuple[Concept, ...]:
-    """What a task asks in several languages, by label.
+def concepts(
+    store: Store, *, benchmark: str, task: str | None = None, without_flagged: bool = False
+) -> tuple[Concept, ...]:
+    """What a task asks in several languages, by label; flagged queries may be left out.
 
     Raises:
         InputError: an unknown benchmark or task.
     """
-    queries = store.queries(_task(store, benchmark, task).task_id)
+    task_id = _task(store, benchmark, task).task_id
+    queries, flagged = store.queries(task_id), store.flagged(task_id).queries
     versions: dict[str, dict[str, str]] = {}
-    for key, language, text in zip(_keys(queries), queries.language, queries.text, strict=True):
-        versions.setdefault(key, {}).setdefault(language, text)
+    for key, language, text, doubtful in zip(_keys(queries), queries.language, queries.text, flagged, strict=True):
+        if not (without_flagged and doubtful):
+            versions.setdefault(key, {}).setdefault(language, text)
     found = [
         Concept(key, texts.get("en") or next(iter(texts.values())), tuple(texts), tuple(texts.values()))
         for key, texts in versions.items()
@@ -160,6 +164,7 @@ def ask(
     k: int = 10,
     language: str | None = None,
     family: str | None = None,
+    without_flagged: bool = False,
 ) -> ProbeAnswer:
     """Put one text to one system, over the whole corpus of a task.
 
@@ -173,6 +178,7 @@ def ask(
         language: of the text, when known.
         family: the concept asked for, when known: its answers are then marked, and a text that the benchmark asks word
             for word is ranked as the benchmark ranks it, without the documents that the query leaves out.
+        without_flagged: flagged documents are no known answers; they are searched all the same.
 
     Raises:
         InputError: an empty text, an unknown benchmark, task or system, or a task without documents.
@@ -183,9 +189,11 @@ def ask(
         raise InputError("the query is empty: expected some words to look for")
     row = _task(store, benchmark, task)
     if not row.n_documents:
-        raise InputError(scores_only("a live query needs documents to search"))
+        raise InputError(unranked("a live query needs documents to search", n_queries=row.n_queries))
     seat = _seat(store, row, system)
     answers, excluded = _known(store, row, text, language, family)
+    if without_flagged:
+        answers = np.setdiff1d(answers, store.flagged(row.task_id).documents)
     reply = seat.live.ask(text, excluded=excluded)
     return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers, k=k)
 
@@ -199,6 +207,7 @@ def ask_in_all_languages(
     task: str | None = None,
     k: int = 10,
     family: str | None = None,
+    without_flagged: bool = False,
 ) -> ConceptProbe:
     """Ask the same thing in several languages, one answer a language in the order given.
 
@@ -218,6 +227,7 @@ def ask_in_all_languages(
             k=max(k, OVERLAP_DEPTH),
             language=language,
             family=family,
+            without_flagged=without_flagged,
         )
         for language, text in asked.items()
     ]

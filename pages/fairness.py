@@ -4,20 +4,22 @@ import streamlit as st
 
 from analysis.charts import fairness as charts
 from analysis.views import fairness
-from pages.shared import fairness_table, glossary, tables, ui
+from pages.shared import fairness_table, glossary, language_choice, tables, ui
 
 with ui.page(ui.FAIRNESS, every_task=True) as frame:
     if not frame.systems:
         ui.no_systems(frame)
-    view = ui.answer(fairness.page, frame.selection)
+    ui.need_values(frame, "fairness needs the values of each query")
+    view = ui.answer(fairness.page, frame.selection, languages=language_choice.choose(frame))
     for task in view.tasks:
         if len(view.tasks) > 1:
-            st.header(task.task.title, anchor=False)
+            st.header(tables.literal(task.task.title), anchor=False)
         ui.takeaway(task.takeaway)
         ui.caption(task.caption, measures=[task.measure], more=glossary.FAIRNESS)
         if not task.rows:
             ui.nothing("No system has run on this task.", next_step=glossary.RUN_ALL)
             continue
+        language_choice.legend(task.scripts, dark=frame.dark)
         ui.chart(charts.by_language(task, dark=frame.dark), key=f"fairness-{task.task.name}", alt=task.takeaway.bold)
         tables.show(fairness_table.table(task, dark=frame.dark))
         ui.download("CSV", *fairness_table.numbers(task), file=f"fairness-{task.task.name}.csv")

@@ -16,7 +16,7 @@ with ui.page(ui.METHOD, every_task=True) as frame:
     tables.show(tables.table({"What": "text", "How": "passage"}, view.seeds, caption="Draws and seeds"))
     st.header("Limits", anchor=False)
     tables.show(method_tables.limits(view))
-    st.header(f"Runs of {view.benchmark.title}", anchor=False)
+    st.header(tables.literal(f"Runs of {view.benchmark.title}"), anchor=False)
     if not view.runs:
         ui.no_systems(frame)
     tables.show(method_tables.runs(view, dark=frame.dark))

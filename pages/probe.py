@@ -12,7 +12,8 @@ with ui.page(ui.PROBE, systems=False) as frame:
         ui.no_systems(frame)
     place = {"benchmark": frame.benchmark.address, "task": frame.tasks[0].name}
     system = probe_parts.encoder(systems)
-    concepts = ui.answer(probe.concepts, **place)
+    without_flagged = frame.selection.without_flagged
+    concepts = ui.answer(probe.concepts, **place, without_flagged=without_flagged)
     mode = address.choose(
         st.segmented_control,
         "Ask",
@@ -29,7 +30,13 @@ with ui.page(ui.PROBE, systems=False) as frame:
         st.stop()
     with st.spinner(f"Asking {system.short}. The first query loads the encoder …"):
         found = probe.ask_in_all_languages(
-            ui.store(), asked.texts, system=system.name, **place, k=probe_parts.TOP, family=asked.family
+            ui.store(),
+            asked.texts,
+            system=system.name,
+            **place,
+            k=probe_parts.TOP,
+            family=asked.family,
+            without_flagged=without_flagged,
         )
     answers = dict(zip(found.languages, found.answers, strict=True))
     ui.takeaway(probe_parts.takeaway(answers, overlap=dict(zip(found.languages, found.overlap, strict=True))))

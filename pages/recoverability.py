@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import recoverability as charts
 from analysis.views import recoverability
-from pages.shared import glossary, recoverability_table, tables, ui
+from pages.shared import glossary, language_choice, recoverability_table, tables, ui
 
 with ui.page(ui.RECOVERABILITY) as frame:
     if not frame.systems:
@@ -45,7 +45,9 @@ with ui.page(ui.RECOVERABILITY) as frame:
     st.header("By part of the queries", anchor=False)
     by = recoverability_table.split_by(frame)
     if by:
-        parts = ui.answer(recoverability.split, frame.selection, by=by)
+        languages = language_choice.choose(frame) if by in {"language", recoverability.ROUTE} else ()
+        language_choice.note(frame, languages)
+        parts = ui.answer(recoverability.split, frame.selection, by=by, languages=languages)
         recoverability_table.show_split(parts, k=k, name=f"{by}-{name}", dark=frame.dark)
     if len(frame.offered.tasks) > 1:
         recoverability_table.show_pooled(frame)

@@ -8,6 +8,7 @@ from pages.shared import address, glossary, significance_parts, ui
 with ui.page(ui.SIGNIFICANCE) as frame:
     if not frame.systems:
         ui.no_systems(frame)
+    ui.need_values(frame, "tests need the values of each query")
     measures = {measure.key: measure for measure in ui.answer(significance.comparable, frame.selection)}
     with st.sidebar:
         measure = address.choose(

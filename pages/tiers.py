@@ -26,7 +26,7 @@ with ui.page(ui.TIERS) as frame:
         clicked=tier_table.choose_system(frame.systems),
     )
     chosen = tier_table.pickers(frame.systems)
-    st.subheader(f"{chosen.system.short} by query language", anchor=False)
+    st.subheader(tables.literal(f"{chosen.system.short} by query language"), anchor=False)
     ui.chart(
         charts.outcomes(task.by_language[chosen.system.name], dark=frame.dark),
         key="outcomes-by-language",

@@ -168,3 +168,27 @@ def test_a_benchmark_of_scores_takes_no_run(capsys, imported_store, tmp_path):
     arguments = ["import-run", str(tmp_path / "run"), "--benchmark", "imported", "--system", "s"]
     assert main([*arguments, "--cache", str(imported_store.cache.root)]) == 1
     assert "per-query scores only: a run needs documents" in capsys.readouterr().err
+
+
+def test_a_subset_of_an_mteb_file_is_chosen_by_name(bring):
+    run = {"q1": {"f0-en": 2.0, "c-en": 1.0}, "q2": {"c-ja": 1.0}}
+    text = json.dumps({"mteb_model_meta": {}, "en": {"test": run}, "fr": {"test": run}})
+    code, _, err = bring(text)
+    assert code == 1
+    assert err.splitlines()[-1].endswith(": it holds en / test, fr / test; expected --subset with one of them")
+    code, _, err = bring(text, "--subset", "fr")
+    assert code == 0, err
+    assert "stored main: mine: 3 rows" in err
+
+
+def test_columns_are_mapped(bring):
+    text = "key,docno,score\nq1,c-en,1\n"
+    code, _, err = bring(text, "--format", "csv", "--map", "key=query_id")
+    assert code == 0, err
+    for wrong, says in (
+        ("key", "--map 'key': expected COLUMN=FIELD"),
+        ("key=text", "--map key=text: expected a field"),
+    ):
+        code, _, err = bring(text, "--format", "csv", "--map", wrong)
+        assert code == 1
+        assert says in err.splitlines()[-1]

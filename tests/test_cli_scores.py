@@ -188,3 +188,17 @@ def test_exports_carry_the_attributes(command, ranked, tmp_path):
     assert [row["topic"] for row in csv.DictReader(io.StringIO(table))] == ["one", "one", "two"]
     latex = command("export", "--benchmark", "imported", "--format", "latex")[1]
     assert "System & R@10 & RR@10 & R@10 same & R@10 cross & LT\\% \\\\" in latex
+
+
+def test_pyterriers_table_is_read_with_a_language_said_on_the_command_line(command, tmp_path):
+    path = tmp_path / "perquery.csv"
+    path.write_text("name,qid,measure,value\nm,1,nDCG@10,0.5\nm,2,nDCG@10,0.25\n", encoding="utf-8")
+    arguments = ("import-scores", str(path), "--benchmark", "mine")
+    cache = tmp_path / "cache"
+    code, _, err = command(*arguments, cache=cache)
+    assert code == 1
+    assert "column query_language is missing" in err.splitlines()[-1]
+    code, _, err = command(*arguments, "--query-language", "sw", cache=cache)
+    assert code == 0, err
+    [row] = systems(command("scores", "--benchmark", "mine", "--format", "json", cache=cache))
+    assert row["measures"]["ndcg_at_10"]["value"] == pytest.approx(0.375)

@@ -1,13 +1,16 @@
 """The live probe must reproduce the stored runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from analysis import probe
 from analysis.errors import InputError
-from analysis.model import NEVER
+from analysis.model import NEVER, Flag
 from analysis.paths import Cache
 from analysis.store import read
+from tests.hand_made import put, worked_example
 
 SYSTEMS = (
     "bm25",
@@ -98,3 +101,20 @@ def test_bad_questions_are_refused(store):
 @pytest.mark.slow
 def test_encoders_are_those_that_ran(store):
     assert {label.name for label in probe.encoders(store, "icd10")} >= set(SYSTEMS)
+
+
+def test_what_is_flagged_is_neither_asked_nor_an_answer_but_still_found(tmp_path):
+    made = worked_example()
+    flags = (Flag("query", "q2", "other script"), Flag("document", "c-fr", "no text"))
+    store = put(Cache(tmp_path), replace(made, tasks=(replace(made.tasks[0], flags=flags),)), {})
+    (whole,), (left,) = (
+        probe.concepts(store, benchmark="example", without_flagged=without) for without in (False, True)
+    )
+    assert (whole.languages, left.languages) == (("en", "ja"), ("en",))
+    asked = {"system": "bm25", "benchmark": "example", "language": "en", "family": "c"}
+    answers = [probe.ask(store, "answer fr", **asked, without_flagged=without) for without in (False, True)]
+    assert [known.document_id for known in answers[0].answers] == ["c-en", "c-fr", "c-ja"]
+    assert [known.document_id for known in answers[1].answers] == ["c-en", "c-ja"]
+    assert [hit.document_id for hit in answers[1].hits] == [hit.document_id for hit in answers[0].hits]
+    assert answers[1].hits[0].document_id == "c-fr"
+    assert (answers[0].hits[0].relevant, answers[1].hits[0].relevant) == (True, False)

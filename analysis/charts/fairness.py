@@ -22,7 +22,7 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(task.rows) * LINE + 80)
     for place, row in enumerate(task.rows):
-        _draw(figure, -float(place), row, measure=task.measure.label, dark=dark)
+        _draw(figure, -float(place), row, task, dark=dark)
     reach = max([0.1, *(found.high or 0.0 for row in task.rows for found in row.by_language.values())])
     figure.update_layout(
         xaxis={
@@ -35,7 +35,7 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
         yaxis={
             "range": [0.6 - len(task.rows), 0.6],
             "tickvals": [-float(place) for place in range(len(task.rows))],
-            "ticktext": [row.system.short for row in task.rows],
+            "ticktext": [theme.plain(row.system.short) for row in task.rows],
             "tickfont": {"size": 14, "color": page.text},
             "ticklabelstandoff": 8,
         },
@@ -45,14 +45,15 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def _draw(figure: go.Figure, place: float, row: FairnessRow, *, measure: str, dark: bool) -> None:
-    found = sorted(
+def _draw(figure: go.Figure, place: float, row: FairnessRow, task: FairnessTask, *, dark: bool) -> None:
+    known = sorted(
         ((tag, interval) for tag, interval in row.by_language.items() if interval.value is not None),
         key=lambda item: item[1].value or 0.0,
     )
-    if not found:
+    if not known:
         return
-    ends = [found[0][1].value, found[-1][1].value]
+    found = [(tag, interval) for tag, interval in known if tag in task.languages]
+    ends, colours, measure = [known[0][1].value, known[-1][1].value], _colours(task, dark), task.measure.label
     stroke = {"width": 6, "color": theme.see_through(theme.system_colour(row.system, dark=dark), alpha=0.22)}
     figure.add_scatter(x=ends, y=[place] * 2, mode="lines", line=stroke, hoverinfo="skip")
     figure.add_scatter(
@@ -62,12 +63,20 @@ def _draw(figure: go.Figure, place: float, row: FairnessRow, *, measure: str, da
         text=[tag for tag, _ in found],
         textposition=["top center" if turn % 2 else "bottom center" for turn in range(len(found))],
         textfont={"size": 12, "color": theme.paper(dark).text},
-        marker={"size": 11, "color": [theme.language_colour(tag, dark=dark) for tag, _ in found]},
+        marker={"size": 11, "color": [colours[tag] for tag, _ in found]},
         error_x=theme.interval_bars([interval for _, interval in found], dark=dark),
         hovertext=[
-            f"<b>{row.system.title}</b> · {tag}<br>{measure} {interval.value:.4f}<br>95% interval "
+            f"<b>{theme.plain(row.system.title)}</b> · {tag}<br>{measure} {interval.value:.4f}<br>95% interval "
             f"{interval.low:.4f} to {interval.high:.4f}, {interval.method}<br>n = {interval.n:,}"
             for tag, interval in found
         ],
         hoverinfo="text",
     )
+
+
+def _colours(task: FairnessTask, dark: bool) -> dict[str, str]:
+    """The colour of each language shown, or of its script where they are many."""
+    if not task.scripts:
+        return {tag: theme.language_colour(tag, dark=dark) for tag in task.languages}
+    pairs = zip(task.languages, task.scripts, strict=True)
+    return {tag: theme.script_colour(script, dark=dark) for tag, script in pairs}

@@ -77,10 +77,10 @@ def _lines(rows: Sequence[OverviewRow], dark: bool) -> list[Line]:
     lines: list[Line] = []
     place = 0.0
     for paradigm, members in grouped(rows).items():
-        lines.append(Line(place, f'<span style="color:{grey};font-size:13px">{paradigm}</span>', None))
+        lines.append(Line(place, f'<span style="color:{grey};font-size:13px">{theme.plain(paradigm)}</span>', None))
         for row in members:
             place -= 0.95
-            lines.append(Line(place, row.system.short, row))
+            lines.append(Line(place, theme.plain(row.system.short), row))
         place -= 1.15
     return lines
 
@@ -109,7 +109,7 @@ def _draw(figure: go.Figure, place: float, estimate: Estimate, *, dark: bool) ->
         marker=_mark(estimate, colour=colour, dark=dark),
         hovertext=[_hover(estimate)],
         hoverinfo="text",
-        name=f"{estimate.row.system.short}: {estimate.label}",
+        name=f"{theme.plain(estimate.row.system.short)}: {estimate.label}",
         **axes,
     )
     if estimate.axis == "x":
@@ -143,7 +143,10 @@ def _mark(estimate: Estimate, *, colour: str, dark: bool) -> dict[str, object]:
 
 def _hover(estimate: Estimate) -> str:
     row, found = estimate.row, estimate.row.measures[estimate.key]
-    lines = [f"<b>{row.system.title}</b> · {row.system.paradigm}", f"{estimate.label} {found.value:.4f}"]
+    lines = [
+        f"<b>{theme.plain(row.system.title)}</b> · {theme.plain(row.system.paradigm)}",
+        f"{estimate.label} {found.value:.4f}",
+    ]
     if found.low is not None and found.high is not None:
         lines.append(f"{found.level:.0%} interval {found.low:.4f} to {found.high:.4f}, {found.method}")
     lines.append(f"n = {found.n:,}")

@@ -92,10 +92,11 @@ def _bars(figure: go.Figure, rows: Sequence[DepthRow], share: str, *, axis: str,
                 xaxis=axis,
                 marker=_bar_mark(row, cost, dark=dark),
                 hovertext=[
-                    f"<b>{row.system.title}</b><br>XRC at {share} {at_least(cost)}{cost.value:.4f}{hollow(row)}"
+                    f"<b>{theme.plain(row.system.title)}</b><br>XRC at {share} {at_least(cost)}{cost.value:.4f}"
+                    + hollow(row)
                 ],
                 hoverinfo="text",
-                name=f"{row.system.short}: XRC at {share}",
+                name=f"{theme.plain(row.system.short)}: XRC at {share}",
             )
         _bar_words(figure, row, cost, place=place, axis=axis, dark=dark)
 
@@ -294,7 +295,7 @@ def _ari(row: DepthRow) -> float | None:
 def _said(mark: Mark) -> str:
     found, ari = mark.row.recall_at_10_cross, _ari(mark.row)
     lines = [
-        f"<b>{mark.row.system.title}</b>",
+        f"<b>{theme.plain(mark.row.system.title)}</b>",
         f"XRC at 0.5 {at_least(mark.cost)}{mark.x:.4f}",
         f"R@10 cross {mark.gain:.4f} ({mark.low:.4f} to {mark.high:.4f}{f', {found.method}' if found else ''})",
         "ARI: nothing is missed" if ari is None else f"ARI {ari:.4f}",
@@ -323,7 +324,7 @@ def _name(figure: go.Figure, mark: Mark, spot: Spot, *, dark: bool) -> None:
         ax=spot.right,
         ay=-spot.up,
         xanchor="left" if spot.right > 0 else "right" if spot.right < 0 else "center",
-        text=f"{chip}{mark.row.system.short}",
+        text=f"{chip}{theme.plain(mark.row.system.short)}",
         showarrow=True,
         arrowhead=0,
         arrowwidth=1,

@@ -103,7 +103,7 @@ def _band(figure: go.Figure, row: DepthRow, curve: DepthCurve, *, dark: bool) ->
         fill="toself",
         fillcolor=theme.see_through(theme.system_colour(row.system, dark=dark), alpha=0.13),
         hoverinfo="skip",
-        name=f"{row.system.short}: band",
+        name=f"{theme.plain(row.system.short)}: band",
     )
 
 
@@ -134,14 +134,14 @@ def _curve(
         line={"width": 1.6 if row.degenerate else 2.4, "dash": dash, "color": colour},
         hovertext=[_at_point(row, curve, point) for point in curve.points],
         hoverinfo="text",
-        name=row.system.short,
+        name=theme.plain(row.system.short),
         **(axes or {}),
     )
-    return End(row.system.short, heights, colour, dash, theme.paper(dark).text)
+    return End(theme.plain(row.system.short), heights, colour, dash, theme.paper(dark).text)
 
 
 def _at_point(row: DepthRow, curve: DepthCurve, point: DepthPoint) -> str:
-    lines = [f"<b>{row.system.title}</b>", f"RRC@{point.k:,} {point.rrc:.4f}"]
+    lines = [f"<b>{theme.plain(row.system.title)}</b>", f"RRC@{point.k:,} {point.rrc:.4f}"]
     if point.low is not None and point.high is not None:
         lines.append(f"{curve.level:.0%} interval {point.low:.4f} to {point.high:.4f}, {curve.method}")
     lines.append(f"random order {point.chance:.4f}")
@@ -168,11 +168,12 @@ def _knee(figure: go.Figure, row: DepthRow, curve: DepthCurve, *, dark: bool) ->
             "line": {"width": 2 if row.degenerate else 1, "color": colour if row.degenerate else page.background},
         },
         hovertext=[
-            f"<b>{row.system.title}</b><br>{words}<br>K = {knee.k:,}, RRC@{knee.k:,} {knee.rrc:.4f}{spread}"
+            f"<b>{theme.plain(row.system.title)}</b><br>{words}<br>K = {knee.k:,}, RRC@{knee.k:,} {knee.rrc:.4f}"
+            + spread
             + hollow(row)
         ],
         hoverinfo="text",
-        name=f"{row.system.short}: {'late' if knee.late else 'early'} knee",
+        name=f"{theme.plain(row.system.short)}: {'late' if knee.late else 'early'} knee",
     )
 
 
@@ -287,7 +288,9 @@ def small_curves(parts: Sequence[DepthPart], *, k: int, dark: bool = False) -> g
         for row in part.rows:
             if row.curve:
                 _curve(figure, row, row.curve, dark=dark, axes=axes)
-        _lay_out_panel(figure, number, panels=len(shown), words=f"<b>{part.part}</b>  n = {part.n:,}", dark=dark)
+        _lay_out_panel(
+            figure, number, panels=len(shown), words=f"<b>{theme.plain(part.part)}</b>  n = {part.n:,}", dark=dark
+        )
         figure.update_layout({f"xaxis{suffix}": _depth_axis(deepest, dark=dark) | POWERS})
         stroke = {"width": 1.4, "color": theme.paper(dark).accent}
         where = {"xref": f"x{suffix}", "yref": f"y{suffix} domain"}
@@ -380,7 +383,7 @@ def _bars(figure: go.Figure, drawn: Sequence[tuple[DepthRow, DepthCurve]], name:
         textfont={"size": 14, "color": page.on_ink if name == "rrc" else page.text},
         constraintext="none",
         hovertext=[
-            f"<b>{row.system.title}</b><br>{words}: {share:.4f} of the queries<br>n = {curve.n:,}"
+            f"<b>{theme.plain(row.system.title)}</b><br>{words}: {share:.4f} of the queries<br>n = {curve.n:,}"
             for (row, curve), share in zip(drawn, shares, strict=True)
         ],
         hoverinfo="text",
@@ -398,7 +401,8 @@ def system_axis(rows: Sequence[DepthRow], *, dark: bool) -> dict[str, object]:
         "range": [0.6 - len(rows), 0.6],
         "tickvals": [-place for place in range(len(rows))],
         "ticktext": [
-            f'<span style="color:{page.secondary if row.degenerate else page.text}">{row.system.short}</span>'
+            f'<span style="color:{page.secondary if row.degenerate else page.text}">'
+            f"{theme.plain(row.system.short)}</span>"
             for row in rows
         ],
         "tickfont": {"size": 14},

@@ -6,11 +6,12 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.views.published import PublishedCell, PublishedRoutes
 from analysis.views.routes import SMALL_N, RouteCell, RouteDifference, RoutesView
 from analysis.views.selection import SystemLabel
 
@@ -23,11 +24,35 @@ DEEP = 0.55
 HEADING = 70
 """Pixels above a heatmap: the system's name, the axis title, the document languages."""
 
+SHORT = 3
+"""Longer tags stand upright above a heatmap."""
+
+LETTER = 7
+"""Pixels a letter of an upright tag."""
+
+CROWDED = 24
+"""With more languages cells are too small for numbers: the hover has them."""
+
 GAP = 22
 """Pixels below each row of heatmaps but the last."""
 
 COLOUR_BAR = 0.93
 """Share of the width left of the colour bar."""
+
+
+class Cell(Protocol):
+    """What is drawn lies between two languages."""
+
+    @property
+    def query_language(self) -> str:
+        """Of the row."""
+
+    @property
+    def document_language(self) -> str:
+        """Of the column."""
+
+
+C = TypeVar("C", bound=Cell)
 
 
 @dataclass(frozen=True)
@@ -45,14 +70,15 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Panel:
+class Panel(Generic[C]):
     """One heatmap: what stands above it, and its cells' values and words."""
 
     system: str
     title: str
-    cells: Sequence[RouteCell]
-    value: Callable[[RouteCell], float | None]
-    hover: Callable[[RouteCell], str]
+    cells: Sequence[C]
+    value: Callable[[C], float | None]
+    hover: Callable[[C], str]
+    count: Callable[[C], int | None]  # queries behind a cell; None where they are not known
 
 
 class Place(NamedTuple):
@@ -72,6 +98,7 @@ class Grid:
     scale: Scale
     chosen: Key | None
     dark: bool
+    scripts: tuple[str, ...] = ()  # of the languages where they are many: labels are coloured by them
 
 
 def heatmaps(
@@ -103,22 +130,47 @@ def heatmaps(
             tuple(cell for cell in view.cells if cell.system == label.name),
             value,
             functools.partial(_hover, label=label, names=names, measure=view.measure.label),
+            _n,
         )
         for label in view.systems
     ]
-    return _small_multiples(panels, Grid(view.languages, scale, chosen, dark))
+    return _small_multiples(panels, Grid(view.languages, scale, chosen, dark, view.scripts))
+
+
+def published(view: PublishedRoutes, *, dark: bool = False) -> go.Figure:
+    """One heatmap a system of figures that others published, on the scale of all scores; each says so.
+
+    Args:
+        view: the cells.
+        dark: for the dark theme.
+    """
+    names = dict(zip(view.languages, view.language_names, strict=True))
+    grey = theme.paper(dark).secondary
+    panels = [
+        Panel(
+            label.name,
+            f'{_name(label, dark)}<span style="color:{grey};font-size:13px"> · published</span>',
+            tuple(cell for cell in view.cells if cell.system == label.name),
+            _published_value,
+            functools.partial(_published_hover, label=label, names=names, measure=view.measure.label),
+            _unknown,
+        )
+        for label in view.systems
+    ]
+    scale = _share_scale(view.measure.label, dark)
+    return _small_multiples(panels, Grid(view.languages, scale, None, dark, view.scripts))
 
 
 def difference(view: RouteDifference, *, chosen: Key | None = None, dark: bool = False) -> go.Figure:
     """One heatmap of one system minus another, blue to orange with a true zero between."""
     page = theme.paper(dark)
     title = (
-        f"{theme.chip(theme.system_colour(view.a, dark=dark))} {view.a.short} minus "
-        f"{theme.chip(theme.system_colour(view.b, dark=dark))} {view.b.short}"
+        f"{theme.chip(theme.system_colour(view.a, dark=dark))} {theme.plain(view.a.short)} minus "
+        f"{theme.chip(theme.system_colour(view.b, dark=dark))} {theme.plain(view.b.short)}"
         f'<span style="color:{page.secondary}"> · {view.measure.label}</span>'
     )
-    panel = Panel(view.a.name, title, view.cells, _value, lambda cell: _difference_hover(cell, view=view))
-    return _small_multiples([panel], Grid(view.languages, _difference_scale(view, dark), chosen, dark))
+    panel = Panel(view.a.name, title, view.cells, _value, lambda cell: _difference_hover(cell, view=view), _n)
+    return _small_multiples([panel], Grid(view.languages, _difference_scale(view, dark), chosen, dark, view.scripts))
 
 
 def cell_text(value: float) -> str:
@@ -158,9 +210,9 @@ def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
     largest = max((abs(cell.value) for cell in view.cells if cell.value is not None), default=0.0)
     reach = theme.difference_reach(largest)
     ticks = {
-        -reach: f"−{reach:.2f} {view.b.short} ahead",
+        -reach: f"−{reach:.2f} {theme.plain(view.b.short)} ahead",
         0.0: "0 no difference",
-        reach: f"+{reach:.2f} {view.a.short} ahead",
+        reach: f"+{reach:.2f} {theme.plain(view.a.short)} ahead",
     }
     return Scale(
         "",
@@ -189,15 +241,31 @@ def _preference(cell: RouteCell) -> float | None:
     return cell.preference
 
 
+def _n(cell: RouteCell) -> int:
+    return cell.n
+
+
+def _published_value(cell: PublishedCell) -> float:
+    return cell.value
+
+
+def _unknown(cell: PublishedCell) -> None:
+    """How many queries are behind a published figure is not published with it."""
+
+
 def _heading(label: SystemLabel, dark: bool) -> str:
     grey = theme.paper(dark).secondary
-    paradigm = f'<span style="color:{grey};font-size:13px"> · {label.paradigm}</span>'
-    return f"{theme.chip(theme.system_colour(label, dark=dark))} {label.short}{paradigm}"
+    paradigm = f'<span style="color:{grey};font-size:13px"> · {theme.plain(label.paradigm)}</span>'
+    return _name(label, dark) + paradigm
+
+
+def _name(label: SystemLabel, dark: bool) -> str:
+    return f"{theme.chip(theme.system_colour(label, dark=dark))} {theme.plain(label.short)}"
 
 
 def _hover(cell: RouteCell, *, label: SystemLabel, names: Mapping[str, str], measure: str) -> str:
-    route = f"<b>{names[cell.query_language]} query → {names[cell.document_language]} document</b> · {label.short}"
-    lines = [route]
+    route = f"<b>{names[cell.query_language]} query → {names[cell.document_language]} document</b>"
+    lines = [f"{route} · {theme.plain(label.short)}"]
     if cell.value is not None:
         lines.append(f"{measure} {cell.value:.4f}{_interval(cell)}")
     if cell.retention is not None:
@@ -211,9 +279,20 @@ def _hover(cell: RouteCell, *, label: SystemLabel, names: Mapping[str, str], mea
 def _difference_hover(cell: RouteCell, *, view: RouteDifference) -> str:
     lines = [f"<b>{cell.query_language} query → {cell.document_language} document</b>"]
     if cell.value is not None:
-        lines.append(f"{view.measure.label} {view.a.short} − {view.b.short}: {cell.value:+.4f}{_interval(cell)}")
+        apart = f"{theme.plain(view.a.short)} − {theme.plain(view.b.short)}"
+        lines.append(f"{view.measure.label} {apart}: {cell.value:+.4f}{_interval(cell)}")
     lines.append(_count(cell))
     return "<br>".join(lines)
+
+
+def _published_hover(cell: PublishedCell, *, label: SystemLabel, names: Mapping[str, str], measure: str) -> str:
+    subsets = f"the mean of {cell.n_subsets:,} subsets" if cell.n_subsets > 1 else "one subset"
+    route = f"<b>{names[cell.query_language]} query → {names[cell.document_language]} document</b>"
+    return "<br>".join([
+        f"{route} · {theme.plain(label.title)}",
+        f"{measure} {cell.value:.4f}",
+        f"as published for split {theme.plain(cell.split)}, {subsets}; no interval, n unknown",
+    ])  # fmt: skip
 
 
 def _interval(cell: RouteCell) -> str:
@@ -231,8 +310,8 @@ def _count(cell: RouteCell) -> str:
 # Drawing
 
 
-def _small_multiples(panels: Sequence[Panel], grid: Grid) -> go.Figure:
-    places, height = _places(len(panels), n_languages=len(grid.languages))
+def _small_multiples(panels: Sequence[Panel[Any]], grid: Grid) -> go.Figure:
+    places, height = _places(len(panels), grid)
     figure = go.Figure()
     figure.update_layout(
         coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places)),
@@ -245,19 +324,35 @@ def _small_multiples(panels: Sequence[Panel], grid: Grid) -> go.Figure:
     return figure
 
 
-def _places(count: int, *, n_languages: int) -> tuple[list[Place], int]:
+def _longest(grid: Grid) -> int:
+    return max(map(len, grid.languages), default=0)
+
+
+def _above(grid: Grid) -> int:
+    """Pixels above a heatmap."""
+    return HEADING + (LETTER * (_longest(grid) - 1) if _longest(grid) > SHORT else 0)
+
+
+def _line(n_languages: int) -> int:
+    """Pixels a row of a heatmap."""
+    return 38 if n_languages <= 8 else 30 if n_languages <= CROWDED else 16
+
+
+def _places(count: int, grid: Grid) -> tuple[list[Place], int]:
     """Where each heatmap lies, and the height of the figure in pixels."""
+    n_languages, heading = len(grid.languages), _above(grid)
+    margin = 0.035 if _longest(grid) <= SHORT else 0.065
     per_row = 3 if n_languages <= 7 else 2 if n_languages <= 12 else 1
     rows = math.ceil(count / per_row)
     slot = COLOUR_BAR / max(min(count, per_row), min(per_row, 2))
-    block = HEADING + n_languages * (38 if n_languages <= 8 else 30) + GAP
+    block = heading + n_languages * _line(n_languages) + GAP
     height = rows * block - GAP + 12
     places = []
     for index in range(count):
         row, column = divmod(index, per_row)
-        top = 1 - (row * block + HEADING) / height
-        left = column * slot + 0.035
-        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - HEADING - GAP) / height, top))
+        top = 1 - (row * block + heading) / height
+        left = column * slot + margin
+        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - heading - GAP) / height, top))
     return places, height
 
 
@@ -284,7 +379,7 @@ def _colour_axis(grid: Grid, *, place: Place, used: float) -> dict[str, object]:
     }
 
 
-def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: Grid) -> None:
+def _draw(figure: go.Figure, panel: Panel[Any], *, number: int, place: Place, grid: Grid) -> None:
     suffix = "" if number == 1 else str(number)
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [
@@ -308,7 +403,7 @@ def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: G
         yref="paper",
         xanchor="left",
         yanchor="bottom",
-        yshift=44,
+        yshift=_above(grid) - HEADING + 44,
         showarrow=False,
         align="left",
         font={"size": 15},
@@ -318,7 +413,7 @@ def _draw(figure: go.Figure, panel: Panel, *, number: int, place: Place, grid: G
 
 
 def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[str, object]:
-    count = len(grid.languages)
+    count, upright = len(grid.languages), horizontal and _longest(grid) > SHORT
     edges = [-0.5, count - 0.5]
     suffix = "" if number == 1 else str(number)
     words = "document language" if horizontal else "query language"
@@ -328,9 +423,14 @@ def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[st
         "side": "top" if horizontal else "left",
         "anchor": f"{'y' if horizontal else 'x'}{suffix}",
         "tickvals": list(range(count)),
-        "ticktext": list(grid.languages),
-        "tickfont": {"size": 14},
-        "title": {"text": words if number == 1 else "", "font": {"size": 12}, "standoff": 2},
+        "ticktext": _tick_words(grid),
+        "tickfont": {"size": 14 if count <= CROWDED else 11},
+        "tickangle": -90 if upright else 0,
+        "title": {
+            "text": words if number == 1 else "",
+            "font": {"size": 12},
+            "standoff": 10 if upright else 2,
+        },
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
@@ -339,13 +439,23 @@ def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[st
     }
 
 
-def _positions(panel: Panel, grid: Grid) -> list[tuple[int, int, RouteCell]]:
+def _tick_words(grid: Grid) -> list[str]:
+    """The languages, in the colour of their script where they are many."""
+    if not grid.scripts:
+        return list(grid.languages)
+    return [
+        f'<span style="color:{theme.script_colour(script, dark=grid.dark)}">{tag}</span>'
+        for tag, script in zip(grid.languages, grid.scripts, strict=True)
+    ]
+
+
+def _positions(panel: Panel[C], grid: Grid) -> list[tuple[int, int, C]]:
     """Column, row and cell of each cell whose languages are drawn."""
     place = {language: index for index, language in enumerate(grid.languages)}
     return [(place[cell.document_language], place[cell.query_language], cell) for cell in panel.cells]
 
 
-def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> go.Heatmap:
+def _layer(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str], deep: bool) -> go.Heatmap:
     """The cells whose ink is deep, or those whose ink is pale: a heatmap has one colour of text, and we need two."""
     size = len(grid.languages)
     colours: list[list[float | None]] = [[None] * size for _ in range(size)]
@@ -354,16 +464,16 @@ def _layer(panel: Panel, grid: Grid, *, axes: Mapping[str, str], deep: bool) -> 
         value = panel.value(cell)
         if value is not None and grid.scale.deep(value) == deep:
             colours[row][column] = grid.scale.position(value)
-            texts[row][column] = grid.scale.text(value)
+            texts[row][column] = grid.scale.text(value) if size <= CROWDED else ""
     return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, deep=deep, dark=grid.dark, **axes)
 
 
-def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
+def _hatch(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
     """Lines over the cells that rest on too few queries."""
     small = [
         (column, row)
         for column, row, cell in _positions(panel, grid)
-        if panel.value(cell) is not None and 0 < cell.n < SMALL_N
+        if panel.value(cell) is not None and 0 < (panel.count(cell) or 0) < SMALL_N
     ]
     if not small:
         return None
@@ -380,16 +490,16 @@ def _hatch(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | Non
     )
 
 
-def _targets(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Scatter:
+def _targets(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str]) -> go.Scatter:
     """Transparent squares over the cells: a heatmap reports no clicks, marks do."""
-    shown = [item for item in _positions(panel, grid) if panel.value(item[2]) is not None and item[2].n]
+    shown = [item for item in _positions(panel, grid) if panel.value(item[2]) is not None and panel.count(item[2]) != 0]
     return go.Scatter(
         x=[column for column, _, _ in shown],
         y=[row for _, row, _ in shown],
         mode="markers",
         marker={
             "symbol": "square",
-            "size": 34 if len(grid.languages) <= 8 else 24,
+            "size": _line(len(grid.languages)) - (4 if len(grid.languages) <= 8 else 6),
             "color": theme.CLEAR,
             "line": {"width": 0},
         },
@@ -400,7 +510,7 @@ def _targets(panel: Panel, grid: Grid, *, axes: Mapping[str, str]) -> go.Scatter
     )
 
 
-def _outlines(panel: Panel, grid: Grid) -> list[dict[str, object]]:
+def _outlines(panel: Panel[Any], grid: Grid) -> list[dict[str, object]]:
     """A thin frame round each diagonal cell, a thick one round the chosen cell."""
     page = theme.paper(grid.dark)
     shapes = []

@@ -54,7 +54,7 @@ def tax(rows: Sequence[TaxRow], *, dark: bool = False) -> go.Figure:
         hoverinfo="text",
     )
     figure.update_xaxes(title={"text": "R@10 same less R@10 cross", "font": {"size": 13}, "standoff": 6})
-    _lines(figure, [row.system.short for row in shown], dark=dark)
+    _lines(figure, [theme.plain(row.system.short) for row in shown], dark=dark)
     ends = [0.0, *(end for row in shown for end in (row.delta.low, row.delta.high, row.delta.value) if end is not None)]
     reach = max(max(ends) - min(ends), 0.1)
     figure.update_xaxes(range=[min(ends) - 0.04 * reach, max(ends) + 0.06 * reach])
@@ -135,7 +135,7 @@ def critical_difference(row: FriedmanRow, labels: Mapping[str, SystemLabel], *, 
         _stroke(figure, ends, [height] * 2, line={"width": 6, "color": page.text})
     _difference_bar(figure, row.critical_difference, dark=dark)
     _rank_marks(figure, [(labels[name], rank) for name, rank in ranked.items()], n=row.n, dark=dark)
-    ticks = [(levels[name], f"{labels[name].short} {ranked[name]:.2f}") for name in names]
+    ticks = [(levels[name], f"{theme.plain(labels[name].short)} {ranked[name]:.2f}") for name in names]
     shared: dict[str, object] = {"range": [bottom - 0.7, 2.6], "tickfont": {"size": 14, "color": page.text}}
     figure.update_layout(
         xaxis={"range": list(edges), "visible": False},
@@ -155,6 +155,7 @@ def order_agreement(rows: Sequence[AgreementRow], names: Sequence[str], *, dark:
         dark: for the dark theme.
     """
     page = theme.paper(dark)
+    names = [theme.plain(name) for name in names]
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(rows) * LINE + 100)
     for words, symbol, values in (
@@ -220,7 +221,7 @@ def _tax_hover(row: TaxRow) -> str:
     holm = "" if row.p_holm is None else f"<br>Holm p {row.p_holm:.4f}"
     note = f"<br>{row.note}" if row.note else ""
     count = f"n = {row.delta.n:,} queries of {row.n_families:,} families"
-    return f"<b>{row.system.title}</b><br>R@10 same − cross {_four(row.delta)}{holm}{note}<br>{count}"
+    return f"<b>{theme.plain(row.system.title)}</b><br>R@10 same − cross {_four(row.delta)}{holm}{note}<br>{count}"
 
 
 def _four(found: Interval, *, sign: int = 1) -> str:
@@ -313,7 +314,7 @@ def _targets(cells: Sequence[_Cell], systems: Sequence[SystemLabel], *, measure:
 def _pair_hover(cell: _Cell, systems: Sequence[SystemLabel], *, measure: str) -> str:
     row = cell.row
     lines = [
-        f"<b>{systems[cell.line].short} − {systems[cell.column].short}</b>",
+        f"<b>{theme.plain(systems[cell.line].short)} − {theme.plain(systems[cell.column].short)}</b>",
         f"{measure} {_four(row.delta, sign=cell.sign)}",
     ]
     if row.p is not None and row.p_bh is not None:
@@ -333,12 +334,15 @@ def _frame(figure: go.Figure, systems: Sequence[SystemLabel], *, dark: bool) -> 
             "range": edges,
             "side": "top",
             "ticktext": [
-                "<br>".join(textwrap.wrap(label.short, WRAP, break_long_words=False, break_on_hyphens=False))
+                "<br>".join(
+                    map(theme.plain, textwrap.wrap(label.short, WRAP, break_long_words=False, break_on_hyphens=False))
+                )
                 for label in systems
             ],
             "autotickangles": [0, -35, -90],
         },
-        yaxis=axis | {"range": edges[::-1], "ticktext": [label.short for label in systems], "ticklabelstandoff": 6},
+        yaxis=axis
+        | {"range": edges[::-1], "ticktext": [theme.plain(label.short) for label in systems], "ticklabelstandoff": 6},
     )
 
 
@@ -431,6 +435,9 @@ def _rank_marks(figure: go.Figure, ranked: Sequence[tuple[SystemLabel, float]], 
             "color": [theme.system_colour(label, dark=dark) for label, _ in ranked],
             "symbol": [theme.system_symbol(label) for label, _ in ranked],
         },
-        hovertext=[f"<b>{label.title}</b><br>average rank {rank:.4f}<br>n = {n:,} queries" for label, rank in ranked],
+        hovertext=[
+            f"<b>{theme.plain(label.title)}</b><br>average rank {rank:.4f}<br>n = {n:,} queries"
+            for label, rank in ranked
+        ],
         hoverinfo="text",
     )

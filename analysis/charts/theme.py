@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 import zlib
@@ -39,6 +40,18 @@ LANGUAGE_COLOURS = {
 }
 OTHER_LANGUAGES = ("#8C5AA8", "#4B5D16", "#A6480A", "#1F7480", "#B0486F", "#5B7FA6", "#8A7A3C", "#3F6B4F")
 """For a language without a colour of its own: always the same one of these."""
+
+SCRIPT_COLOURS = {
+    "Latin": "#0072B2",
+    "Arabic": "#009E73",
+    "Cyrillic": "#56B4E9",
+    "Devanagari": "#D55E00",
+    "Simplified": "#E69F00",
+    "Traditional": "#C79100",
+    "Japanese": "#CC79A7",
+    "Bangla": "#A6480A",
+}
+"""Of what is written in most languages; any other script has always the same one of the colours above."""
 
 UNKNOWN_PARADIGM = "#5B6168"
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -159,6 +172,12 @@ def language_colour(tag: str, *, dark: bool = False) -> str:
     return mix(colour, "#FFFFFF", share=0.22) if dark else colour
 
 
+def script_colour(script: str, *, dark: bool = False) -> str:
+    """The colour of a script by its English name, where languages are too many for a colour each."""
+    colour = SCRIPT_COLOURS.get(script) or OTHER_LANGUAGES[zlib.crc32(script.encode()) % len(OTHER_LANGUAGES)]
+    return mix(colour, "#FFFFFF", share=0.22) if dark else colour
+
+
 def mix(colour: str, other: str, *, share: float) -> str:
     """Two hex colours mixed in RGB; ``share`` of the second, 0 to 1."""
     pairs = zip(channels(colour), channels(other), strict=True)
@@ -259,6 +278,11 @@ def head(figure: go.Figure, words: str, *, left: float, dark: bool) -> None:
         showarrow=False,
         font={"size": 14, "color": paper(dark).text},
     )
+
+
+def plain(text: str) -> str:
+    """A text of others for a label or hover: Plotly reads a part of HTML there, links among it, and formulas."""
+    return html.escape(text, quote=False).replace("$", "&#36;")
 
 
 def chip(colour: str) -> str:

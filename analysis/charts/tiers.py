@@ -41,8 +41,8 @@ def discrimination(rows: Sequence[TierRow], *, dark: bool = False) -> go.Figure:
             },
             error_x=theme.interval_bars([found for _, _, found in drawn], dark=dark),
             hovertext=[
-                f"<b>{row.system.title}</b><br>above every {name}: {found.value:.4f}<br>95% interval {found.low:.4f} "
-                f"to {found.high:.4f}, {found.method}<br>n = {found.n:,}"
+                f"<b>{theme.plain(row.system.title)}</b><br>above every {name}: {found.value:.4f}<br>"
+                f"95% interval {found.low:.4f} to {found.high:.4f}, {found.method}<br>n = {found.n:,}"
                 for _, row, found in drawn
             ],
             hoverinfo="text",
@@ -89,7 +89,7 @@ def outcomes(bars: Mapping[str, Outcomes], *, dark: bool = False) -> go.Figure:
                     },
                 },
                 hovertext=[
-                    f"<b>{line}</b><br>at rank 1: {name}{words}<br>{share:.4f} of the queries"
+                    f"<b>{theme.plain(line)}</b><br>at rank 1: {name}{words}<br>{share:.4f} of the queries"
                     for line, share in zip(bars, shares, strict=True)
                 ],
                 hoverinfo="text",
@@ -113,7 +113,7 @@ def _lay_out(figure: go.Figure, lines: Sequence[str], *, words: str, dark: bool)
         yaxis={
             "range": [0.6 - len(lines), 0.6],
             "tickvals": [-place for place in range(len(lines))],
-            "ticktext": list(lines),
+            "ticktext": [theme.plain(line) for line in lines],
             "tickfont": {"size": 14, "color": page.text},
             "ticklabelstandoff": 8,
         },

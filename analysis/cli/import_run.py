@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 
 from analysis import paths
-from analysis.cli.work import job_name
+from analysis.cli import output
+from analysis.cli.work import job_name, mapped
 from analysis.jobs.import_run import ImportReport, ImportRequest, tasks
 from analysis.jobs.import_run import import_run as store_run
-from analysis.jobs.progress import JobProgress
+from analysis.jobs.progress import JobProgress, JobResult
 
 USAGE = 2  # the exit code of wrong usage, as argparse has it
 SHOWN = 20  # faulty rows that are printed; the run keeps more
@@ -28,14 +29,26 @@ def import_run(options: argparse.Namespace) -> int:
         system=options.system,
         task=options.task,
         format=options.format,
+        subset=options.subset,
+        split=options.split,
+        columns=dict(mapped(text) for text in options.map),
         lenient=options.lenient,
         allow_unknown_documents=options.allow_unknown_documents,
         dry_run=options.dry_run,
     )
     with JobProgress(cache, job_name("import-run")) as progress:
         report = store_run(cache, request=request, progress=progress)
+        progress.result(_result(report, request))
     _print(report)
     return 0
+
+
+def _result(report: ImportReport, request: ImportRequest) -> JobResult:
+    """What a page shows of a run."""
+    rows = [(name, value, "") for name, value in _rows(report)]
+    rows += [(f"row {fault.number}", "", fault.text) for fault in report.file.faults[:SHOWN]]
+    outcome, task = _outcome(report).removesuffix(":"), report.item.partition(": ")[0]
+    return JobResult(outcome, request.benchmark, task, tuple(rows), output.plain(report))
 
 
 def _print(report: ImportReport) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from analysis import __version__
 from analysis.benchmarks import icd10
-from analysis.cli import read, work
+from analysis.cli import manage, read, work
+from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.errors import BabelscopeError, JobCancelledError
-from analysis.imports import folder, run_rows
+from analysis.imports import folder, markup_topics, run_rows
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 
@@ -44,6 +45,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_work(commands)
     _add_import_run(commands)
+    _add_import_results(commands)
+    _add_manage(commands)
     _add_reading(commands)
     return top
 
@@ -89,11 +92,14 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
     scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
+    scores.add_argument("--query-language", metavar="TAG", help="of every query where no column says it")
+    scores.add_argument("--language-pattern", metavar="REGEX", help="where query ids name it; the first group counts")
     scores.add_argument("--benchmark", required=True, metavar="B", help="a new name")
     scores.add_argument("--task", default="main", metavar="T", help="its one task (default %(default)s)")
     scores.add_argument(
         "--family-from-id", action="store_true", help="queries of one family share their id up to the first _"
     )
+    scores.add_argument("--dry-run", action="store_true", help="say what is in the file and store nothing")
     _add_import_benchmark(commands)
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
@@ -115,7 +121,7 @@ def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.Argument
     command = _command(
         commands, "import-benchmark", work.import_benchmark, "store a folder of documents, queries and judgements"
     )
-    command.add_argument("path", type=Path, metavar="PATH", help="the folder")
+    command.add_argument("path", type=Path, metavar="PATH", help="the folder or file; for ir_datasets the id")
     command.add_argument(
         "--benchmark", "--name", required=True, metavar="B", help="a new name, or with a new task one imported before"
     )
@@ -130,20 +136,58 @@ def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.Argument
     command.add_argument("--language-key", metavar="KEY", help="where records name it, such as metadata.lang")
     command.add_argument("--language-pattern", metavar="REGEX", help="where ids name it; the first group counts")
     command.add_argument(
+        "--topic-field", choices=markup_topics.FIELDS, default="title", help="trec: the text of a topic (%(default)s)"
+    )
+    command.add_argument(
+        "--parallel-ids", action="store_true", help="one id in several languages' folders or subsets is one question"
+    )
+    command.add_argument(
+        "--family-by-judgements", action="store_true", help="queries with the same relevant documents are one question"
+    )
+    command.add_argument(
         "--exclude-self", action="store_true", help="a document with a query's id and text leaves its ranking"
     )
+    _add_subsets(command)
+    _add_parallel(command)
     command.add_argument("--lenient", action="store_true", help="keep what is sound, and list what is not")
     command.add_argument("--dry-run", action="store_true", help="report and store nothing")
 
 
+def _add_subsets(command: argparse.ArgumentParser) -> None:
+    """What benchmarks in subsets, and those without judgements, may be told."""
+    command.add_argument("--subset", metavar="S", help="mteb, datasets, m3retrieve: the only one read (default: all)")
+    command.add_argument(
+        "--subset-languages",
+        action="append",
+        default=[],
+        metavar="S=QUERY:DOCUMENT",
+        help="languages of a subset, as eng-fra=en:fr; or the shape of all their names, as query-document",
+    )
+    command.add_argument(
+        "--relevant-by", choices=folder.RELEVANT_BY, help="relevant is every document of a query's family; no qrels"
+    )
+
+
+def _add_parallel(command: argparse.ArgumentParser) -> None:
+    """What parallel texts may be told."""
+    command.add_argument("--languages", metavar="en,fr", help="parallel, tmx: columns of texts, the surest one first")
+    command.add_argument("--family", metavar="COLUMN", help="parallel, tmx: names the document that a row is of")
+    command.add_argument("--queries", type=int, metavar="N", help="parallel, tmx: rows asked, of whole documents (all)")
+
+
 def _add_import_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = _command(commands, "import-run", import_run, "store a run of another tool on a stored benchmark")
-    command.add_argument("file", type=Path, metavar="FILE", help="plain, gzip or Zstandard; see docs/formats.md")
+    command.add_argument("file", type=Path, metavar="FILE", help="plain, gzip, Zstandard or LZ4; see docs/formats.md")
     command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
     command.add_argument("--task", metavar="T", help="may be left out where there is one")
     command.add_argument("--system", required=True, metavar="S", help="what the run is called")
     command.add_argument(
-        "--format", choices=run_rows.FORMATS, help="default: Parquet, JSON and CSV by their first bytes, else trec"
+        "--format", choices=run_rows.FORMATS, help="default: told by the first bytes, msmarco never (else trec)"
+    )
+    command.add_argument("--subset", metavar="S", help="of an mteb file, where it has several")
+    command.add_argument("--split", metavar="S", help="of an mteb file, where it has several")
+    command.add_argument(
+        "--map", action="append", default=[], metavar="COLUMN=FIELD", help="what a table calls a field, key=query_id"
     )
     command.add_argument("--lenient", action="store_true", help="import what is sound and list the rest")
     command.add_argument(
@@ -152,10 +196,44 @@ def _add_import_run(commands: argparse._SubParsersAction[argparse.ArgumentParser
     command.add_argument("--dry-run", action="store_true", help="say what is in the file and store nothing")
 
 
+def _add_import_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(
+        commands, "import-results", import_results, "store figures that others published, of mteb's result files"
+    )
+    command.add_argument("path", type=Path, metavar="DIR", help="results, one model's folder, or one file")
+    command.add_argument(
+        "--benchmark", required=True, metavar="B", help="a new name, or one whose tasks have the names of the files"
+    )
+    command.add_argument("--task", action="append", default=[], metavar="T", help="only these; repeat for several")
+    command.add_argument(
+        "--system", metavar="S", help="of files outside <org>__<model>/<revision>/, which are left out otherwise"
+    )
+    command.add_argument("--dry-run", action="store_true", help="report and store nothing")
+
+
+def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    for act, text in ((manage.rename, "call it something else"), (manage.delete, "take it out of the store")):
+        kinds = commands.add_parser(act.__name__, help=text, description=text).add_subparsers(
+            dest="what", required=True, metavar="benchmark|run"
+        )
+        benchmark = _command(kinds, "benchmark", act, "a benchmark with all its runs")
+        benchmark.add_argument("benchmark", metavar="B", help="name, for all its versions; or name@version to delete")
+        run = _command(kinds, "run", act, "the run of a system" if act is manage.delete else "the system of a run")
+        run.add_argument("--system", required=True, metavar="S", help="the system")
+        if act is manage.delete:
+            run.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+            run.add_argument("--task", metavar="T", help="may be left out where there is one")
+        for kind in (benchmark, run):
+            if act is manage.delete:
+                kind.add_argument("--yes", action="store_true", help="do it; without, say what would go")
+            else:
+                kind.add_argument("--to", required=True, metavar="NAME", help="the new name")
+
+
 def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing = _command(commands, "list", read.list_stored, "what is stored")
     listing.add_argument("what", choices=["benchmarks", "tasks", "systems", "runs"])
-    _add_selection(listing, benchmark_required=False)
+    _add_selection(listing, benchmark_required=False, flagged=False)
     for name, act, text in (
         ("scores", read.scores, "measures of each system with intervals"),
         ("routes", read.routes, "query language × document language cells"),
@@ -176,14 +254,33 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     probe.add_argument("text")
     probe.add_argument("--encoder", required=True, metavar="E")
     probe.add_argument("--k", type=int, default=10, metavar="K")
-    _add_selection(probe)
-    export = _command(commands, "export", work.export, "write a run, judgements or texts in a common format")
-    export.add_argument("--run", metavar="S", help="the system whose run is written")
-    export.add_argument(
-        "-o", "--output", type=Path, metavar="PATH", help="a file, or for beir a folder (default: stdout)"
-    )
-    _add_selection(export, formats=work.EXPORTS)
+    _add_selection(probe, flagged=False)
+    _add_out(commands)
     _command(commands, "check", read.check, "verify the store: checksums, orphan files, counts")
+
+
+def _add_out(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    export = _command(
+        commands, "export", work.export, "write a run, judgements, texts, per-query values or tables in a common format"
+    )
+    export.add_argument("--run", metavar="S", help="the system whose run, or with --per-query whose values are written")
+    export.add_argument(
+        "--per-query", action="store_true", help="with csv or parquet: one row a query and system, as per-query prints"
+    )
+    export.add_argument(
+        "--table", choices=work.TABLES, default="overview", help="with latex: which table (default %(default)s)"
+    )
+    export.add_argument("--fragment", action="store_true", help="with latex: the tables alone, for \\input")
+    export.add_argument(
+        "-o", "--output", type=Path, metavar="PATH", help="a file, or for beir a new folder (default: stdout)"
+    )
+    _add_choice(export)
+    export.add_argument("--format", choices=list(work.EXPORTS), required=True)
+    report = _command(commands, "report", work.report, "write every page into one HTML file that needs no network")
+    report.add_argument(
+        "-o", "--output", type=Path, metavar="FILE.html", help="appears once it is whole (default: stdout)"
+    )
+    _add_choice(report)
 
 
 def _add_recoverability(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -215,18 +312,25 @@ def _add_selection(
     command: argparse.ArgumentParser,
     *,
     benchmark_required: bool = True,
-    formats: Sequence[str] = ("json", "csv", "table"),
+    flagged: bool = True,
 ) -> None:
+    _add_choice(command, benchmark_required=benchmark_required, flagged=flagged)
+    command.add_argument("--by", metavar="ATTRIBUTE", help="one set of rows for each value")
+    command.add_argument("--format", choices=["json", "csv", "table"], default="table")
+
+
+def _add_choice(command: argparse.ArgumentParser, *, benchmark_required: bool = True, flagged: bool = True) -> None:
+    """What of a store a command is about."""
     command.add_argument("--benchmark", required=benchmark_required, metavar="B", help="name, or name@version")
     command.add_argument("--task", action="append", default=[], metavar="T", help="repeat for several; omitted: all")
     command.add_argument("--system", action="append", default=[], metavar="S", help="repeat for several; omitted: all")
     command.add_argument(
         "--where", action="append", default=[], metavar="ATTRIBUTE=VALUE", help="only queries with this value"
     )
-    command.add_argument("--by", metavar="ATTRIBUTE", help="one set of rows for each value")
-    command.add_argument(
-        "--format",
-        choices=list(formats),
-        default="table" if "table" in formats else None,
-        required="table" not in formats,
-    )
+    command.set_defaults(without_flagged=False)
+    if flagged:
+        command.add_argument(
+            "--without-flagged",
+            action="store_true",
+            help="leave out flagged queries, and do not count judgements of flagged documents",
+        )

@@ -12,21 +12,23 @@ from numpy.typing import NDArray
 
 from analysis import paths, probe
 from analysis.cli import compare as compare_rows
+from analysis.cli import published as published_rows
 from analysis.cli import recoverability as recoverability_rows
 from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import data as data_view
 from analysis.views import fairness as fairness_view
 from analysis.views import method as method_view
 from analysis.views import overview as overview_view
+from analysis.views import published as published_view
 from analysis.views import recoverability as recoverability_view
 from analysis.views import routes as routes_view
 from analysis.views import significance as significance_view
 from analysis.views import slices as slices_view
 from analysis.views import tiers as tiers_view
-from analysis.views.composite import composites
-from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number
+from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number, task_label
 from analysis.views.selection import Selection
 from analysis.views.source import open_source
 
@@ -87,7 +89,8 @@ def selection(options: argparse.Namespace) -> Selection:
         if not separator:
             raise InputError(f"--where {text!r}: expected attribute=value, such as language=ja")
         pairs.append((attribute, value))
-    return Selection(options.benchmark, tuple(options.task), tuple(options.system), tuple(pairs))
+    tasks, systems = tuple(options.task), tuple(options.system)
+    return Selection(options.benchmark, tasks, systems, tuple(pairs), options.without_flagged)
 
 
 def slices(store: Store, options: argparse.Namespace) -> Iterator[tuple[Selection, dict[str, Any]]]:
@@ -112,7 +115,7 @@ def _columns(store: Store, asked: Selection, attribute: str) -> Iterator[slices_
         known = slices_view.names(task, queries)
         if attribute not in known:
             raise InputError(f"--by {attribute!r}: expected a query attribute of {task.name}: {', '.join(known)}")
-        yield slices_view.column(store, task, queries, attribute=attribute)
+        yield slices_view.column(store, task, queries, attribute=attribute, without_flagged=asked.without_flagged)
 
 
 def list_stored(options: argparse.Namespace) -> None:
@@ -144,6 +147,10 @@ def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str,
             "default": task.is_default,
             "n_documents": task.n_documents,
             "n_queries": task.n_queries,
+            "n_flagged_queries": task.flagged.queries,
+            "n_flagged_documents": task.flagged.documents,
+            "flags": task.flagged.reasons,
+            "n_published": task.n_published,
             "languages": store.corpus_languages(task.task_id),
             "question": task.question,
         }
@@ -158,10 +165,12 @@ def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, 
     for address, task in _stored_tasks(store, options):
         for run in store.runs([task.task_id]):
             if not options.system or run.system in options.system:
-                yield {"benchmark": address, "task": task.name, **_run(run)}
+                yield {"benchmark": address, "task": task.name, **_run(store, run)}
+        for row in published_rows.runs(store, task, systems=options.system):
+            yield {"benchmark": address, "task": task.name, **row}
 
 
-def _run(run: RunRow) -> dict[str, Any]:
+def _run(store: Store, run: RunRow) -> dict[str, Any]:
     return {
         "system": run.system,
         "status": run.status,
@@ -169,6 +178,7 @@ def _run(run: RunRow) -> dict[str, Any]:
         "depth": run.depth if run.hits_file else None,
         "hits_kept": run.hits_kept if run.hits_file else None,
         "n_hits": run.n_hits if run.hits_file else None,
+        "n_bytes": store.hits_bytes(run),
         "composed_of": list(run.parents),
         "created_at": run.created_at.isoformat(),
         "provenance": run.provenance,
@@ -188,16 +198,19 @@ def scores(options: argparse.Namespace) -> None:
     store = opened(options)
     systems: list[dict[str, Any]] = []
     composed: list[dict[str, Any]] = []
+    published = [] if options.by else list(published_rows.boards(store, selection(options)))
     for asked, extra in slices(store, options):
         view = overview_view.overview(store, asked, measures=SCORE_MEASURES)
         systems += [{**_score_row(row), **extra} for task in view.tasks for row in task.rows]
-        composed += [
-            {"system": row.system.name, "mmed_ir": plain(row.mmed_ir), **extra} for row in composites(store, asked)
-        ]
+        composed += [{"system": row.system.name, "mmed_ir": plain(row.mmed_ir), **extra} for row in view.composites]
     if options.format == "json":
-        write_json({"benchmark": options.benchmark, "systems": systems, "composites": composed})
+        answer = {"benchmark": options.benchmark, "systems": systems, "composites": composed}
+        write_json({**answer, "published": published} if published else answer)
     else:
-        write_rows([flat for row in systems for flat in _flat_scores(row)], options.format)
+        measured = (flat for row in systems for flat in _flat_scores(row))
+        write_rows(
+            [*measured, *(flat for row in published for flat in published_rows.flat_scores(row))], options.format
+        )
 
 
 def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
@@ -270,13 +283,20 @@ def routes(options: argparse.Namespace) -> None:
     store = opened(options)
     cells: list[dict[str, Any]] = []
     for asked, extra in slices(store, options):
-        for task in chosen_tasks(store, asked):
-            view = routes_view.routes(store, asked._replace(tasks=(task.name,)), k=options.k)
+        for task in _measured(store, asked):
+            view = routes_view.routes(store, asked._replace(tasks=(task,)), k=options.k)
             cells += [{**plain(cell), **extra} for cell in view.cells]
+    published = [] if options.by else list(published_rows.cells(store, selection(options), k=options.k))
     if options.format == "json":
-        write_json({"cells": cells})
+        write_json({"cells": [*cells, *published]})
     else:
-        write_rows(cells, options.format)
+        more = dict.fromkeys(name for cell in published[:1] for name in cell)
+        write_rows([{**more, **cell} for cell in (*cells, *published)], options.format)
+
+
+def _measured(store: Store, asked: Selection) -> list[str]:
+    """The chosen tasks of which more is known than published figures."""
+    return [task.name for task in chosen_tasks(store, asked) if not task_label(task).published_only]
 
 
 def recoverability(options: argparse.Namespace) -> None:
@@ -324,12 +344,18 @@ def compare(options: argparse.Namespace) -> None:
 
 def per_query(options: argparse.Namespace) -> None:
     """One row a system and query; undefined values and infinite ranks are empty."""
-    store = opened(options)
-    asked, labels = selection(options), store.system_labels()
-    rows: list[dict[str, Any]] = []
+    write_rows(list(query_rows(opened(options), selection(options))), options.format)
+
+
+def query_rows(store: Store, asked: Selection) -> Iterator[dict[str, Any]]:
+    """What is known of each query of each chosen run: attributes, measures, first ranks.
+
+    Raises:
+        InputError: an unknown benchmark, task, system or query attribute.
+    """
+    labels = store.system_labels()
     for task in chosen_tasks(store, asked):
-        rows += _query_rows(Evidence.load(store, task, selection=asked, labels=labels))
-    write_rows(rows, options.format)
+        yield from _query_rows(Evidence.load(store, task, selection=asked, labels=labels))
 
 
 def _query_rows(evidence: Evidence) -> Iterator[dict[str, Any]]:
@@ -362,7 +388,8 @@ def _first_ranks(evidence: Evidence) -> dict[str, NDArray[np.int32]]:
 
 
 def _show_routes(store: Store, asked: Selection) -> object:
-    return [routes_view.routes(store, asked._replace(tasks=(task.name,))) for task in chosen_tasks(store, asked)]
+    measured = [routes_view.routes(store, asked._replace(tasks=(task,))) for task in _measured(store, asked)]
+    return [*measured, *published_view.all_routes(store, asked)]
 
 
 VIEWS: dict[str, Callable[[Store, Selection], object]] = {
@@ -373,6 +400,7 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "recoverability": recoverability_view.recoverability,
     "significance": significance_view.significance,
     "method": method_view.page,
+    "data": data_view.page,
 }
 
 

@@ -13,14 +13,15 @@ from pathlib import Path
 from analysis import paths
 from analysis.benchmarks import icd10
 from analysis.cli import exports, output
+from analysis.cli.read import opened, selection
 from analysis.errors import InputError
 from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, table
 from analysis.jobs.build import build_bedside, build_icd10
-from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, store_benchmark
-from analysis.jobs.imports import ScoresRequest
+from analysis.jobs.import_benchmark import BenchmarkRequest, FoundBenchmark, read_benchmark, store_benchmark
+from analysis.jobs.imports import ScoresReport, ScoresRequest
 from analysis.jobs.imports import import_scores as store_scores
-from analysis.jobs.progress import JOB_VARIABLE, JobProgress
+from analysis.jobs.progress import JOB_VARIABLE, JobProgress, JobResult, heard
 from analysis.jobs.run import RunReport, RunRequest
 from analysis.jobs.run import run as run_systems
 from analysis.languages import canonical
@@ -29,6 +30,7 @@ from analysis.paths import Cache
 from analysis.systems.encoders import LoadOptions
 
 EXPORTS = exports.FORMATS
+TABLES = exports.TABLES
 
 
 def job_name(command: str) -> str:
@@ -133,14 +135,23 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
 def import_scores(options: argparse.Namespace) -> None:
     """Store a file of per-query scores."""
     cache = paths.cache(options.cache)
-    request = ScoresRequest(options.file, options.benchmark, options.task, options.family_from_id)
+    request = ScoresRequest(
+        options.file,
+        options.benchmark,
+        options.task,
+        options.family_from_id,
+        options.dry_run,
+        options.query_language,
+        options.language_pattern,
+    )
     with JobProgress(cache, job_name("import-scores")) as progress:
         report = store_scores(cache, request=request, progress=progress)
+        progress.result(_scores_result(report, request))
     for notice in report.notices:
         print(notice, file=sys.stderr)
     for system, n in report.missing:
         print(f"{system} lacks {n:,} of {report.n_queries:,} queries: they count 0", file=sys.stderr)
-    verb = "stored" if report.stored else "kept (the same file was stored before)"
+    verb = _scores_outcome(report, request)
     described = f"; attributes {', '.join(report.attributes)}" if report.attributes else ""
     print(
         f"{verb} {report.address}: {report.n_queries:,} queries; measures {', '.join(report.measures)}{described}",
@@ -148,39 +159,82 @@ def import_scores(options: argparse.Namespace) -> None:
     )
 
 
+def _scores_outcome(report: ScoresReport, request: ScoresRequest) -> str:
+    if request.dry_run:
+        return "checked, nothing stored:"
+    return "stored" if report.stored else "kept (the same file was stored before)"
+
+
+def _scores_result(report: ScoresReport, request: ScoresRequest) -> JobResult:
+    """What a page shows of a file of scores."""
+    rows = [
+        ("queries", f"{report.n_queries:,}", ""),
+        ("measures", f"{len(report.measures):,}", ", ".join(report.measures)),
+        ("query attributes", f"{len(report.attributes):,}", ", ".join(report.attributes)),
+        *((f"queries that {system} lacks: they count 0", f"{n:,}", "") for system, n in report.missing),
+        *((notice, "", "") for notice in report.notices),
+    ]
+    outcome = _scores_outcome(report, request).removesuffix(":")
+    return JobResult(outcome, report.address, request.task, tuple(rows), output.plain(report))
+
+
 def import_benchmark(options: argparse.Namespace) -> None:
     """Report on a folder of documents, queries and judgements, and store it unless told not to."""
     request = BenchmarkRequest(options.path, options.benchmark, options.task, _benchmark_options(options))
+    cache = paths.cache(options.cache)
     if options.dry_run:
-        found = read_benchmark(request, progress=silent)
+        with heard(cache) as job:
+            found = read_benchmark(request, progress=job or silent)
+            if job:
+                job.result(_benchmark_result(found, "checked, nothing stored", None))
         _print_report(found.report)
         output.write_json(found.report)
         return
-    cache = paths.cache(options.cache)
     with JobProgress(cache, job_name("import-benchmark")) as progress:
         found = read_benchmark(request, progress=progress)
         _print_report(found.report)
         address, stored = store_benchmark(cache, benchmark=found.benchmark, progress=progress)
-    verb = "stored" if stored else "kept (the same content was stored before)"
+        verb = "stored" if stored else "kept (the same content was stored before)"
+        progress.result(_benchmark_result(found, verb, address))
     task = found.benchmark.tasks[0]
     print(f"{verb} {address}: {len(task.documents):,} documents, {len(task.queries):,} queries", file=sys.stderr)
+
+
+def _benchmark_result(found: FoundBenchmark, outcome: str, address: str | None) -> JobResult:
+    """What a page shows of a benchmark that was read."""
+    task = found.benchmark.tasks[0].name
+    return JobResult(outcome, address, task, tuple(table(found.report)), output.plain(found.report))
 
 
 def _benchmark_options(options: argparse.Namespace) -> Options:
     return Options(
         format=options.format,
         split=options.split,
-        renamed=dict(_mapped(text) for text in options.map),
+        renamed=dict(mapped(text) for text in options.map),
         lenient=options.lenient,
         exclude_self=options.exclude_self,
         document_language=options.document_language,
         query_language=options.query_language,
         language_key=options.language_key,
         language_pattern=options.language_pattern,
+        topic_field=options.topic_field,
+        parallel_ids=options.parallel_ids,
+        family_by_judgements=options.family_by_judgements,
+        subset=options.subset,
+        subset_languages=tuple(options.subset_languages),
+        relevant_by=options.relevant_by,
+        languages=tuple(tag.strip() for tag in (options.languages or "").split(",") if tag.strip()),
+        family_column=options.family,
+        queries=options.queries,
     )
 
 
-def _mapped(text: str) -> tuple[str, str]:
+def mapped(text: str) -> tuple[str, str]:
+    """Column and field of one ``--map``.
+
+    Raises:
+        InputError: it is not of the form COLUMN=FIELD.
+    """
     column, separator, name = text.partition("=")
     if not separator or not column or not name:
         raise InputError(f"--map {text!r}: expected COLUMN=FIELD, such as lang=language")
@@ -193,5 +247,25 @@ def _print_report(report: BenchmarkReport) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write a run, judgements or texts."""
-    exports.export(paths.cache(options.cache), options)
+    """Write a run, judgements, texts, per-query values or tables."""
+    cache = paths.cache(options.cache)
+    with heard(cache):
+        exports.export(cache, options)
+
+
+def report(options: argparse.Namespace) -> None:
+    """Write every page into one HTML file."""
+    from analysis.report import document  # loads Plotly
+
+    store, asked = opened(options), selection(options)
+    with heard(paths.cache(options.cache)) as job:
+        progress = job or _say
+        if options.output is None:
+            sys.stdout.write(document.report(store, asked, progress))
+        else:
+            document.write(store, asked, options.output, progress)
+
+
+def _say(step: str, done: int, total: int) -> None:
+    """Progress for those who wait at a terminal."""
+    print(f"{step} ({done} of {total})", file=sys.stderr, flush=True)

@@ -1,16 +1,18 @@
-"""Bytes in, lines out: plain, gzip or Zstandard, told by their first bytes and never by the name."""
+"""Bytes in, lines out: plain, gzip, Zstandard or LZ4, told by their first bytes and never by the name."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gzip
 import hashlib
 import io
+import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,17 +21,28 @@ from analysis.errors import InputError
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
-REFUSED = {b"\x04\x22\x4d\x18": "LZ4", b"PK\x03\x04": "ZIP", b"BZh": "bzip2", b"\xfd7zXZ": "XZ"}
+LZ4 = b"\x04\x22\x4d\x18"
+PACKED = {ZSTANDARD: ("Zstandard", "zstd"), LZ4: ("LZ4", "lz4")}
+"""First bytes -> name, and what pyarrow calls it."""
+
+REFUSED = {b"PK\x03\x04": "ZIP", b"BZh": "bzip2", b"\xfd7zXZ": "XZ"}
+WAYS = "plain, gzip, Zstandard or LZ4"
 MARK = b"\xef\xbb\xbf"  # byte order mark
 BLOCK = 1 << 23  # 8 MB: some hundred thousand lines; the memory that reading takes is a small multiple of it
+UNPACKED = 1 << 34  # 16 GB: what is packed and cannot be read in a stream takes no more room than this while it is read
 LAYERS = 3  # a file packed more often than this is none that a tool writes
 
 
 class Block(NamedTuple):
     """Some whole lines of a file."""
 
-    lines: pa.StringArray  # with their line ends, which are white space
+    data: bytes  # UTF-8
     first: int  # physical line number of the first
+
+    @property
+    def lines(self) -> pa.StringArray:
+        """The lines with their ends, which are white space."""
+        return _lines(self.data)
 
 
 class Source:
@@ -72,15 +85,13 @@ class Source:
         rest, first, data = b"", 1, self.read(size).removeprefix(MARK)
         while data:
             following = self.read(size)
-            data = rest + data
             end = data.rfind(b"\n") + 1 if following else len(data)
             if not end:
                 raise InputError(f"{self.path}, line {first}: longer than {size:,} bytes, expected shorter lines")
-            whole, rest, data = data[:end], data[end:], following
+            whole, rest, data = b"".join((rest, memoryview(data)[:end])), data[end:], following
             self._check(whole, first)
-            lines = _lines(whole)
-            yield Block(lines, first)
-            first += len(lines)
+            yield Block(whole, first)
+            first += whole.count(b"\n")
 
     def text(self) -> str:
         """The whole file as text.
@@ -88,7 +99,34 @@ class Source:
         Raises:
             InputError: it is no UTF-8.
         """
-        return self._decoded(self.read().removeprefix(MARK), 1)
+        return "".join(self.texts())
+
+    def texts(self, size: int = BLOCK) -> Iterator[str]:
+        """The whole file as text, some ``size`` bytes at a time, cut anywhere between two characters.
+
+        Raises:
+            InputError: it is no UTF-8.
+        """
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        first, data = 1, self.read(size).removeprefix(MARK)
+        while data:
+            following = self.read(size)
+            try:
+                yield decoder.decode(data, final=not following)
+            except UnicodeDecodeError as error:
+                raise self._no_utf8(error, first) from error
+            first += data.count(b"\n")
+            data = following
+
+    @contextlib.contextmanager
+    def seekable(self) -> Iterator[IO[bytes]]:
+        """The whole file for a reader that jumps about; what is packed is unpacked into a temporary file first."""
+        with self.path.open("rb") if not self.packed else tempfile.TemporaryFile() as unpacked:
+            while data := self.read(BLOCK):
+                if self.packed and unpacked.write(data) and unpacked.tell() > UNPACKED:
+                    raise InputError(f"{self.path}: unpacks to more than {UNPACKED:,} bytes, expected a plain file")
+            unpacked.seek(0)
+            yield unpacked
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """All records of a CSV with the physical line that each begins on; blank lines are none.
@@ -96,10 +134,7 @@ class Source:
         Raises:
             InputError: it is no UTF-8; or, once that record is reached, a quote is left open.
         """
-        return self._records(self.text())
-
-    def _records(self, text: str) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader = csv.reader(_whole_lines(self.texts()), strict=True)
         line = 1
         try:
             for cells in reader:
@@ -110,27 +145,39 @@ class Source:
             raise InputError(f"{self.path}, line {line}: {error}; expected cells separated by commas") from error
 
     def _check(self, data: bytes, first: int) -> None:
-        self._decoded(data, first)
-        if data.count(b"\r") == data.count(b"\r\n"):
+        if not data.isascii():
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise self._no_utf8(error, first) from error
+        if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
             return
         bytes_ = np.frombuffer(data, dtype=np.uint8)
         lone = np.flatnonzero((bytes_ == ord("\r")) & (np.r_[bytes_[1:], 0] != ord("\n")))[0]
         line = first + data.count(b"\n", 0, int(lone))
         raise InputError(f"{self.path}, line {line}: a carriage return inside the line, expected lines to end with \\n")
 
-    def _decoded(self, data: bytes, first: int) -> str:
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = first + data.count(b"\n", 0, error.start)
-            raise InputError(f"{self.path}, line {line}: byte 0x{data[error.start]:02X}, expected UTF-8") from error
+    def _no_utf8(self, error: UnicodeDecodeError, first: int) -> InputError:
+        """``first``: the line on which the data begins that could not be decoded."""
+        line = first + error.object.count(b"\n", 0, error.start)
+        return InputError(f"{self.path}, line {line}: byte 0x{error.object[error.start]:02X}, expected UTF-8")
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
-            raise InputError(f"{self.path}: {error}; expected a whole file, plain, gzip or Zstandard") from error
+            raise InputError(f"{self.path}: {error}; expected a whole file, {WAYS}") from error
+
+
+def _whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Lines with their ends, as a CSV reader wants them."""
+    rest = ""
+    for text in texts:
+        end = (rest + text).rfind("\n") + 1
+        yield from io.StringIO((rest + text)[:end], newline="")
+        rest = (rest + text)[end:]
+    yield from io.StringIO(rest, newline="")
 
 
 def _lines(data: bytes) -> pa.StringArray:
@@ -159,14 +206,15 @@ def opened(path: Path) -> Iterator[Source]:
             head = Source(path, stream, packed).head()
             if head.startswith(GZIP):
                 stream, packed = io.BufferedReader(gzip.GzipFile(fileobj=stream, mode="rb")), (*packed, "gzip")
-            elif head.startswith(ZSTANDARD):
-                unpacked = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
-                stream, packed = io.BufferedReader(unpacked), (*packed, "Zstandard")
+            elif head[:4] in PACKED:
+                name, codec = PACKED[head[:4]]
+                unpacked = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)
+                stream, packed = io.BufferedReader(unpacked), (*packed, name)
             else:
                 break
         for magic, name in REFUSED.items():
             if head.startswith(magic):
-                raise InputError(f"{path}: packed with {name}, expected a file that is plain, gzip or Zstandard")
+                raise InputError(f"{path}: packed with {name}, expected a file that is {WAYS}")
         yield Source(path, stream, packed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
 from analysis.imports.run_rows import NUMBER
 
-QUERY = ("query-id", "query_id", "queryid", "qid", "query", "topic", "_id")
+QUERY = ("query-id", "query_id", "queryid", "q_id", "qid", "query", "topic", "topic_id", "_id")
 DOCUMENT = ("corpus-id", "corpus_id", "doc-id", "doc_id", "docid", "document_id", "docno", "did", "iid")
 GRADE = ("score", "relevance", "rel", "label", "grade", "judgement")
 """What headers call the three columns."""
@@ -36,13 +36,15 @@ class Qrels:
     Attributes:
         files: where they come from.
         grades: by query and document id, in the order of the files.
-        first: query id -> where it is first named.
+        first: query id -> where it is first named, also with no document.
+        languages: query id -> its language, where the place of the file says it.
         n_repeats: rows that repeat another exactly.
     """
 
     files: tuple[Path, ...]
     grades: dict[tuple[str, str], Judged] = field(default_factory=dict)
     first: dict[str, Place] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
     n_repeats: int = 0
 
     def add(self, query: str, document: str, grade: float, *, place: Place, faults: Faults) -> None:
@@ -63,6 +65,26 @@ class Qrels:
                 "expected one grade",
                 kind="conflicting grade: the higher kept",
             )
+
+    def take(
+        self,
+        other: Qrels,
+        *,
+        queries: Callable[[str], Iterable[str]],
+        document: Callable[[str], str],
+        faults: Faults,
+    ) -> None:
+        """Take all of another's under the ids that ``queries`` and ``document`` make of its own.
+
+        A query that stands for several judges for each of them.
+        """
+        for name, place in other.first.items():
+            for query in queries(name):
+                self.first.setdefault(query, place)
+        for (name, judged), row in other.grades.items():
+            for query in queries(name):
+                self.add(query, document(judged), row.grade, place=row.place, faults=faults)
+        self.n_repeats += other.n_repeats
 
 
 class _Columns(NamedTuple):

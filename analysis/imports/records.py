@@ -58,7 +58,7 @@ def _object(text: str) -> dict[str, Any]:
     shown = text if len(text) <= 80 else f"{text[:80]}…"
     try:
         found = json.loads(
-            text, parse_int=Written, parse_float=Written, parse_constant=_no_constant, object_pairs_hook=_once
+            text, parse_int=Written, parse_float=Written, parse_constant=_no_constant, object_pairs_hook=once
         )
     except json.JSONDecodeError as error:
         raise InputError(f"{error.msg} at column {error.colno} in {shown!r}, expected a JSON object") from error
@@ -82,7 +82,8 @@ def _no_constant(name: str) -> None:
     raise InputError(f"{name} in a JSON object, expected a number or null")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs of a JSON object; a key that stands twice is a fault, where Python keeps the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
@@ -184,9 +185,12 @@ class Reader:
         """Queries by id."""
         return self._rows(records, lambda record, where: self._query(where, record, languages), "query")
 
-    def absent(self, where: Place, name: str, *, languages: Languages) -> Query:
-        """A query of which only the id is known, from the place that judges it; its language may stay unknown."""
-        raw = languages.found({}, name)
+    def absent(self, where: Place, name: str, *, languages: Languages, said: str | None = None) -> Query:
+        """A query of which only the id is known, from the place that judges it; its language may stay unknown.
+
+        ``said`` is what the place of the judgements says.
+        """
+        raw = said or languages.found({}, name)
         return Query(name, self._tag(where, raw) if raw else UNDETERMINED, "", name)
 
     def _rows(self, records: Records, make: Callable[[Record, Place], Row], what: str) -> dict[str, Placed]:

@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.imports import flags
+from analysis.imports.alignment import LanguageCheck
 from analysis.imports.faults import Mended
-from analysis.imports.folder import Folder, asked_in, foreign, parallel
-from analysis.languages import script_of
-from analysis.model import Document, Query
+from analysis.imports.folder import Folder, asked_in, parallel
+from analysis.model import Document, FlagCounts, Query
 from analysis.text import id_key, same_text_key
 
 EXAMPLES = 3
@@ -93,6 +94,8 @@ class BenchmarkReport:
         parallel: whether every family is asked in every query language: the bootstrap then draws them jointly.
         parallel_because: why, in a sentence.
         doubts: what deserves a look.
+        alignment: whether the rows of parallel texts belong together, by language; empty for other formats.
+        n_flagged: queries and documents that a reader may leave out of every page.
         n_repeats: rows that repeat another exactly.
         n_number_ids: ids that are numbers in the file.
         ignored_fields: fields of documents that are not kept, with the number of documents.
@@ -113,6 +116,8 @@ class BenchmarkReport:
     parallel: bool
     parallel_because: str
     doubts: Doubts
+    alignment: tuple[LanguageCheck, ...]
+    n_flagged: FlagCounts
     n_repeats: int
     n_number_ids: int
     ignored_fields: Mapping[str, int]
@@ -140,6 +145,8 @@ def report(folder: Folder) -> BenchmarkReport:
         parallel=drawn_jointly,
         parallel_because=because,
         doubts=_doubts(folder, asked),
+        alignment=folder.alignment.languages if folder.alignment else (),
+        n_flagged=flags.counts(folder.flags),
         n_repeats=folder.n_repeats,
         n_number_ids=folder.n_number_ids,
         ignored_fields=folder.ignored,
@@ -151,7 +158,7 @@ def report(folder: Folder) -> BenchmarkReport:
 def _doubts(folder: Folder, asked: Sequence[Query]) -> Doubts:
     """``asked`` are the queries that have a row of their own."""
     corpus = {row.id for row in folder.documents}
-    judged = {row.query_id for row in folder.judgements}
+    judged = folder.judged
     answered = {row.query_id for row in folder.judgements if row.grade >= 1}
     named = dict.fromkeys(row.document_id for row in folder.judgements)
     excluded = dict.fromkeys(name for row in folder.queries for name in row.excluded_documents)
@@ -162,13 +169,13 @@ def _doubts(folder: Folder, asked: Sequence[Query]) -> Doubts:
         dangling_documents=_listed(name for name in named if name not in corpus),
         empty_documents=_listed(folder.empty),
         empty_queries=_listed(row.id for row in asked if not row.text.strip()),
-        letterless_queries=_listed(row.id for row in asked if row.text.strip() and script_of(row.text) is None),
+        letterless_queries=_listed(flags.flagged(folder.flags, "query", flags.NO_LETTERS)),
         duplicate_documents=_duplicates(folder.documents),
         duplicate_queries=_duplicates(folder.queries),
         near_duplicate_document_ids=_near(dict.fromkeys((*(row.id for row in folder.documents), *named))),
         near_duplicate_query_ids=_near(row.id for row in folder.queries),
-        suspicious_documents=_suspicious(folder.documents),
-        suspicious_queries=_suspicious(folder.queries),
+        suspicious_documents=_suspicious(folder, "document", folder.documents),
+        suspicious_queries=_suspicious(folder, "query", folder.queries),
         self_retrieval=_listed(folder.self_texts),
         same_id_other_text=_listed(folder.self_ids),
         excluded_unknown=_listed(name for name in excluded if name not in corpus),
@@ -220,9 +227,9 @@ def _near(names: Iterable[str]) -> Listed:
     return _listed(" ~ ".join(repr(name) for name in group) for group in _groups(names, id_key))
 
 
-def _suspicious(rows: Sequence[Document] | Sequence[Query]) -> Listed:
-    found = ((row.id, foreign(row.text, row.language)) for row in rows if row.text.strip())
-    return _listed(f"{name}: {sentence}" for name, sentence in found if sentence)
+def _suspicious(folder: Folder, item: str, rows: Sequence[Document] | Sequence[Query]) -> Listed:
+    known = set(flags.flagged(folder.flags, item, flags.OTHER_SCRIPT, flags.SHORT))
+    return _listed(f"{row.id}: {flags.foreign(row.text, row.language)}" for row in rows if row.id in known)
 
 
 _LINES = {
@@ -277,6 +284,14 @@ def table(found: BenchmarkReport) -> list[tuple[str, str, str]]:
     for row in found.languages:
         shown = "; ".join(_clipped(text) for text in (*row.queries, *row.documents)[: 2 * EXAMPLES])
         rows.append((f"language {row.language}", f"{row.n_queries:,} queries, {row.n_documents:,} documents", shown))
+    rows += [
+        (f"alignment {row.language}", f"{row.n_misaligned:,} of {row.n_rows:,} rows misaligned", row.sentence)
+        for row in found.alignment
+    ]
+    if found.n_flagged.reasons:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.n_flagged.reasons.items())
+        number = f"{found.n_flagged.queries:,} queries, {found.n_flagged.documents:,} documents"
+        rows.append(("flagged", number, f"{reasons}; --without-flagged leaves them out"))
     rows.append(("parallel", "yes" if found.parallel else "no", found.parallel_because))
     rows += [(words, f"{listed.n:,}", "; ".join(map(_clipped, listed.examples))) for words, listed in warnings(found)]
     return rows

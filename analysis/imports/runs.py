@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +14,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.imports import run_rows
+from analysis.imports import run_formats
 from analysis.imports.lines import Source, opened
-from analysis.imports.run_rows import Fault, RowFaults, Rows
+from analysis.imports.run_rows import Choices, Fault, RowFaults, Rows
 from analysis.model import Ranking
 from analysis.text import id_key
 
 DEEPEST = 1000  # documents of a query that count; what stands deeper is left out
 SHOWN = 3  # ids of each side in a message
-PLACES = {"json": "entry", "parquet": "row"}
+PLACES_AT_ONCE = 1 << 18  # of documents in the rankings of some queries: a table that fits a core's cache
+PLACES = {"json": "entry", "cbor": "entry", "mteb": "entry", "parquet": "row"}
 """What a row's number counts where it is no physical line."""
+
+ALL = Choices()
 
 MENDED = ("tag", "unknown document")
 """RowFaults that a lenient import mends; a row with any other is dropped."""
@@ -105,6 +109,7 @@ def read(
     *,
     known: Known,
     format: str | None = None,
+    choices: Choices = ALL,
     lenient: bool = False,
     allow_unknown_documents: bool = False,
 ) -> RunFile:
@@ -116,7 +121,8 @@ def read(
     Args:
         path: the file.
         known: the task.
-        format: one of ``run_rows.FORMATS``; None tells Parquet, JSON and CSV from TREC by the first bytes.
+        format: one of ``run_rows.FORMATS``; None tells all but MS MARCO by the first bytes.
+        choices: what of the file is read; the task's ids are added.
         lenient: import what is sound and report the rest.
         allow_unknown_documents: keep documents that the corpus lacks as non-relevant.
 
@@ -125,14 +131,15 @@ def read(
             its physical line, the value, what was expected, and how many more follow.
     """
     with opened(path) as source:
-        form = run_rows.format_of(source, format)
+        form = run_formats.format_of(source, format)
+        choices = replace(choices, queries=known.queries, documents=known.documents)
         found = _Found(
             known,
             place=PLACES.get(form, "line"),
             keep_unknown=lenient or allow_unknown_documents,
             blame_unknown=not allow_unknown_documents,
         )
-        for rows in run_rows.rows(source, form, found.faults):
+        for rows in run_formats.rows(source, form, found.faults, choices):
             found.take(rows)
         found.end()
         _refuse(source, found, lenient=lenient)
@@ -151,6 +158,11 @@ class _Columns(NamedTuple):
     def rows(self, which: NDArray[np.generic]) -> _Columns:
         return _Columns(*(column[which] for column in self))
 
+    def move(self, origin: NDArray[np.intp], to: NDArray[np.intp]) -> None:
+        """Put the rows ``origin`` ``(n,)`` at the places ``to`` ``(n,)``, which hold the same rows."""
+        for column in self:
+            column[to] = column[origin]
+
 
 class _Found:
     """What has been read so far."""
@@ -167,22 +179,26 @@ class _Found:
         self.columns = _Columns(*(np.zeros(0, kind) for kind in ("i4", "i4", "f8", "f8", "i8")))
         self._keep_unknown = keep_unknown
         self._blame_unknown = blame_unknown
-        self._parts: list[_Columns] = []
+        self._parts: tuple[list[NDArray[np.generic]], ...] = tuple([column] for column in self.columns)
         self._ids = pa.array(known.queries, pa.string()), pa.array(known.documents, pa.string())
 
     def take(self, rows: Rows) -> None:
         """Translate ids into positions and set aside what the task does not know."""
         self.n_rows += len(rows.score)
         self.tags.update(dict.fromkeys(rows.tags))
-        query = _positions(rows.query, self._ids[0])
-        lacking = pa.array(query < 0)
-        self.queries.update(dict.fromkeys(pc.unique(rows.query.filter(lacking)).to_pylist()))
-        asked = query >= 0
-        names = rows.document.filter(pa.array(asked))
+        query = _repeated_positions(rows.query, self._ids[0])
+        names = rows.document
         rank = np.full(len(query), np.nan) if rows.rank is None else rows.rank
+        columns: Sequence[NDArray[Any]] = (rows.score, rank, rows.number)
+        asked = query >= 0
+        if not asked.all():
+            self.queries.update(dict.fromkeys(pc.unique(rows.query.filter(pa.array(~asked))).to_pylist()))
+            names = names.filter(pa.array(asked))
+            query, columns = query[asked], [column[asked] for column in columns]
         document = _positions(names, self._ids[1])
-        self._set_aside(names, document, rows.number[asked])
-        self._parts.append(_Columns(query[asked], document, rows.score[asked], rank[asked], rows.number[asked]))
+        self._set_aside(names, document, columns[-1])
+        for parts, column in zip(self._parts, (query, document, *columns), strict=True):
+            parts.append(column)
 
     def _set_aside(self, names: pa.Array, document: NDArray[np.int32], number: NDArray[np.int64]) -> None:
         """Find documents that the corpus lacks, and give positions to new ones."""
@@ -208,18 +224,22 @@ class _Found:
             document[document < 0] = [self.unknown[name] for name in new]
 
     def end(self) -> None:
-        """Put the parts together, and drop all but the best row of a document that stands twice for a query."""
-        parts = [part.rows(part.document >= 0) for part in self._parts]
-        if not parts:
-            return
-        self._parts = []
-        self.columns = _Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        pair = self.columns.query.astype(np.int64) * (len(self.known.documents) + len(self.unknown))
-        pair += self.columns.document
-        order = np.argsort(pair, kind="stable")
-        again = np.r_[False, pair[order][1:] == pair[order][:-1]]
-        if again.any():
-            self._drop_repeats(order, again)
+        """Put the parts together by query, and drop all but the best row of a document that stands twice for one."""
+        columns = []
+        for parts in self._parts:
+            columns.append(np.concatenate(parts))
+            parts.clear()
+        self.columns = _Columns(*columns)
+        placed = self.columns.document >= 0
+        if not placed.all():
+            self.columns = self.columns.rows(placed)
+        if (self.columns.query[1:] < self.columns.query[:-1]).any():
+            self.columns = self.columns.rows(np.argsort(self.columns.query, kind="stable"))
+        n_documents = len(self.known.documents) + len(self.unknown)
+        if _repeats(self.columns, n_documents):
+            pair = self.columns.query.astype(np.int64) * n_documents + self.columns.document
+            order = np.argsort(pair, kind="stable")
+            self._drop_repeats(order, np.r_[False, pair[order][1:] == pair[order][:-1]])
 
     def _drop_repeats(self, order: NDArray[np.intp], again: NDArray[np.bool_]) -> None:
         """``order`` ``(H,)`` sorts by query and document, then line; ``again`` marks all but the first of each."""
@@ -245,10 +265,35 @@ class _Found:
         return known[position] if position < len(known) else list(self.unknown)[position - len(known)]
 
 
+def _repeats(rows: _Columns, n_documents: int) -> bool:
+    """Whether a document stands twice for a query; ``rows`` by query.
+
+    Every row leaves its number in its document's place of a table, and finds another's there if a later row came by:
+    several times as fast as sorting, and nearly no file has a document twice.
+    """
+    width = max(1, PLACES_AT_ONCE // max(n_documents, 1))  # queries at a time
+    place = rows.query % np.int32(width) * np.int32(n_documents) + rows.document
+    table = np.empty(width * n_documents, dtype=np.int32)
+    ends = np.flatnonzero(np.diff(rows.query // np.int32(width))) + 1
+    for start, end in itertools.pairwise((0, *ends.tolist(), len(place))):
+        number = np.arange(end - start, dtype=np.int32)
+        table[place[start:end]] = number
+        if (table[place[start:end]] != number).any():
+            return True
+    return False
+
+
 def _positions(ids: pa.Array, among: pa.Array) -> NDArray[np.int32]:
     """Where each id stands in ``among``; -1 where it does not."""
     found: NDArray[np.int32] = pc.fill_null(pc.index_in(ids, value_set=among), -1).to_numpy(zero_copy_only=False)
     return found.astype(np.int32)
+
+
+def _repeated_positions(ids: pa.Array, among: pa.Array) -> NDArray[np.int32]:
+    """As ``_positions``; an id is looked up once where it stands in many rows one after another."""
+    runs = pc.run_end_encode(ids)
+    lengths = np.diff(runs.run_ends.to_numpy(), prepend=0)
+    return np.repeat(_positions(runs.values, among), lengths)
 
 
 def _refuse(source: Source, found: _Found, *, lenient: bool) -> None:
@@ -271,13 +316,15 @@ def _refuse(source: Source, found: _Found, *, lenient: bool) -> None:
 def _run_file(source: Source, form: str, found: _Found) -> RunFile:
     known, rows, faults = found.known, found.columns, found.faults.counts
     excluded = _excluded(known, rows)
-    rows = rows.rows(~excluded)
+    if excluded.any():
+        rows = rows.rows(~excluded)
     rows = _ranked(rows, _tie_order([*known.documents, *found.unknown]))
-    whole = Ranking(rows.query, rows.document, rows.score, DEEPEST)
     depth = np.bincount(rows.query, minlength=len(known.queries))
     asked = depth[depth > 0]
-    most = min(int(asked.max(initial=0)), DEEPEST)
-    ranking = whole.top(most) if most else whole.top(0)
+    deepest = int(asked.max(initial=0))
+    ranking = Ranking(rows.query, rows.document, rows.score, deepest)
+    if deepest > DEEPEST:
+        ranking = ranking.top(DEEPEST)
     missing = [known.queries[place] for place in np.flatnonzero(known.judged & (depth == 0)).tolist()]
     near = [*_near(found.queries, known.queries), *_near(found.unknown, known.documents)]
     report = Report(
@@ -327,14 +374,12 @@ def _excluded(known: Known, rows: _Columns) -> NDArray[np.bool_]:
 
 
 def _ranked(rows: _Columns, tie_order: NDArray[np.int32]) -> _Columns:
-    """Rows by query, then score descending, then tie order; only queries that stand otherwise are sorted again."""
-    rows = rows.rows(np.argsort(rows.query, kind="stable"))
-    tie = tie_order[rows.document]
-    falls, equal = rows.score[1:] < rows.score[:-1], rows.score[1:] == rows.score[:-1]
-    again = _of_queries(rows, ~(falls | (equal & (tie[1:] > tie[:-1]))))
-    order = np.arange(len(rows.query))
-    order[again] = again[np.lexsort((tie[again], -rows.score[again], rows.query[again]))]
-    return rows.rows(order)
+    """Rows by query, put by score descending, then tie order; only what stands otherwise is moved."""
+    again = _of_queries(rows, rows.score[1:] > rows.score[:-1])
+    if len(again):
+        rows.move(again[np.lexsort((-rows.score[again], rows.query[again]))], again)
+    rows.move(*_within_ties(rows, tie_order[rows.document]))
+    return rows
 
 
 def _of_queries(rows: _Columns, wrong: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -342,7 +387,15 @@ def _of_queries(rows: _Columns, wrong: NDArray[np.bool_]) -> NDArray[np.intp]:
     inside = rows.query[1:] == rows.query[:-1]
     found = np.zeros(int(rows.query.max(initial=0)) + 1, dtype=bool)
     found[rows.query[1:][wrong & inside]] = True
-    return np.flatnonzero(found[rows.query])
+    return np.flatnonzero(found[rows.query]) if found.any() else np.zeros(0, dtype=np.intp)
+
+
+def _within_ties(rows: _Columns, key: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which rows move where so that equal scores of a query stand by ``key`` ``(H,)``; rows by query and score."""
+    equal = (rows.query[1:] == rows.query[:-1]) & (rows.score[1:] == rows.score[:-1])
+    to = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
+    block = np.cumsum(~np.r_[False, equal][to])
+    return to[np.lexsort((key[to], block))], to
 
 
 def _tie_order(names: Sequence[str]) -> NDArray[np.int32]:
@@ -355,8 +408,10 @@ def _tie_order(names: Sequence[str]) -> NDArray[np.int32]:
 
 def _disagreeing(rows: _Columns) -> int:
     """Queries in which a document with a smaller rank has a smaller score; ``rows`` in the order of the ranking."""
-    rows = rows.rows(_of_queries(rows, rows.rank[1:] < rows.rank[:-1]))
-    order = np.lexsort((-rows.score, rows.rank, rows.query))
-    query, rank, score = rows.query[order], rows.rank[order], rows.score[order]
-    falls = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])
-    return len(np.unique(query[1:][falls]))
+    known = ~np.isnan(rows.rank)
+    rows = rows if known.all() else rows.rows(known)
+    origin, to = _within_ties(rows, rows.rank)
+    rank = rows.rank.copy()
+    rank[to] = rank[origin]
+    falls = (rows.query[1:] == rows.query[:-1]) & (rank[1:] < rank[:-1])
+    return len(np.unique(rows.query[1:][falls]))

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.imports import perquery
 from analysis.imports.lines import opened
+from analysis.imports.perquery import Record
 from analysis.languages import canonical, together
 from analysis.metrics import catalogue
 from analysis.model import Benchmark, Query, Task
@@ -143,27 +145,38 @@ class _Table:
                 )
 
 
-def read(path: Path, *, family_from_id: bool = False) -> Scores:
-    """Read a file of per-query scores, plain, gzip or Zstandard.
+def read(
+    path: Path,
+    *,
+    family_from_id: bool = False,
+    query_language: str | None = None,
+    language_pattern: str | None = None,
+) -> Scores:
+    """Read a file of per-query scores, plain or packed.
 
     Args:
         path: a CSV in UTF-8 with the columns ``model``, ``query_id`` and ``query_language``; a column with the key of
-            a measure (``recall_at_10``) holds its values, any other describes the query.
+            a measure (``recall_at_10``) holds its values, any other describes the query. Or PyTerrier's table of
+            ``name``, ``qid``, ``measure`` and ``value``.
         family_from_id: the family is the id up to its first ``_``; else the column ``family``, else the id itself.
+        query_language: of every query, where no column says it.
+        language_pattern: where query ids name it; the first group counts, or the whole match.
 
     Raises:
         InputError: the file cannot be read, or the first fault in it, with its physical line, the value, what was
             expected, and how many more rows are faulty.
     """
+    told = _Told(_pattern(language_pattern), query_language)
     with opened(path) as source:
-        lines, checksum = source.records(), source.checksum
-    _, header = next(lines, (0, []))
-    if not header:
-        raise InputError(f"{path}: the file is empty, expected a header with {', '.join(NEEDED)} and a measure")
-    measures, free = _columns(path, header, family_from_id)
-    table = _Table(path, header, measures, free, family_from_id)
-    for line, cells in lines:
-        table.take(line, cells)
+        records = _with_language(path, _wide(path, source.records()), told)
+        _, header = next(records, (0, []))
+        if not header:
+            raise InputError(f"{path}: the file is empty, expected a header with {', '.join(NEEDED)} and a measure")
+        measures, free = _columns(path, header, family_from_id)
+        table = _Table(path, header, measures, free, family_from_id)
+        for line, cells in records:
+            table.take(line, cells)
+        checksum = source.checksum
     if table.fault:
         more = table.n_faults - 1
         raise InputError(table.fault + (f" ({more} more rows are faulty)" if more else ""))
@@ -172,11 +185,61 @@ def read(path: Path, *, family_from_id: bool = False) -> Scores:
     return _gathered(table, checksum)
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What the caller says of the queries' languages."""
+
+    pattern: re.Pattern[str] | None  # searched in the id; its first group, or all of it
+    default: str | None
+
+    def language(self, name: str) -> str:
+        """The language of a query as written; empty where nothing says it."""
+        match = self.pattern.search(name) if self.pattern else None
+        return (match[min(match.re.groups, 1)] if match else None) or self.default or ""
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text) if text else None
+    except re.error as error:
+        raise InputError(f"--language-pattern {text!r}: {error}; expected a regex") from error
+
+
+def _wide(path: Path, records: Iterator[Record]) -> Iterator[Record]:
+    """The records of a table with one row a system and query, the header first, from either shape."""
+    first = next(records, None)
+    if first is None:
+        return
+    if perquery.is_long(first[1]):
+        yield from perquery.wide(path, first[1], records, check=_score)
+        return
+    yield first
+    yield from records
+
+
+def _with_language(path: Path, records: Iterator[Record], told: _Told) -> Iterator[Record]:
+    """The records with a column ``query_language`` where the caller says what is in it."""
+    if told == _Told(None, None):
+        yield from records
+        return
+    line, header = next(records, (0, []))
+    if "query_language" in header:
+        raise InputError(f"{path}, line 1: column query_language, expected none where an option says the language")
+    if "query_id" not in header:
+        yield line, header  # refused for that
+        return
+    yield line, [*header, "query_language"]
+    place = header.index("query_id")
+    for line, cells in records:
+        yield line, [*cells, told.language(cells[place]) if len(cells) == len(header) else ""]
+
+
 def _columns(path: Path, header: Sequence[str], family_from_id: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The measures and the free attributes among the columns, in their order."""
     for name in NEEDED:
         if name not in header:
-            raise InputError(f"{path}, line 1: column {name} is missing, found {', '.join(header)}")
+            hint = " (or --query-language, --language-pattern)" if name == "query_language" else ""
+            raise InputError(f"{path}, line 1: column {name} is missing, found {', '.join(header)}{hint}")
     for name in header:
         _check_column(path, header, name)
     if family_from_id and "family" in header:

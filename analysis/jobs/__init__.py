@@ -1,5 +1,51 @@
 """Long work: builds benchmarks and runs systems, on the command line or in a child process that a page starts."""
 
-from analysis.jobs.progress import ADD_ICD10, FIRST_START, JobState, begin, cancel, state
+from analysis.jobs.first_rows import Preview, preview
+from analysis.jobs.manage import LATER
+from analysis.jobs.places import allowed, folders, receive
+from analysis.jobs.progress import (
+    ADD_ICD10,
+    FIRST_START,
+    Job,
+    JobRequest,
+    JobResult,
+    JobState,
+    again,
+    begin,
+    cancel,
+    last_words,
+    listed,
+    result,
+    saved,
+    state,
+)
+from analysis.jobs.starting import FIELDS, FORMATS, LOOSE_JUDGEMENTS, OWN_OPTIONS, confirm, launch
 
-__all__ = ["ADD_ICD10", "FIRST_START", "JobState", "begin", "cancel", "state"]
+__all__ = [
+    "ADD_ICD10",
+    "FIELDS",
+    "FIRST_START",
+    "FORMATS",
+    "LATER",
+    "LOOSE_JUDGEMENTS",
+    "OWN_OPTIONS",
+    "Job",
+    "JobRequest",
+    "JobResult",
+    "JobState",
+    "Preview",
+    "again",
+    "allowed",
+    "begin",
+    "cancel",
+    "confirm",
+    "folders",
+    "last_words",
+    "launch",
+    "listed",
+    "preview",
+    "receive",
+    "result",
+    "saved",
+    "state",
+]

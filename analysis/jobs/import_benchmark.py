@@ -15,7 +15,7 @@ from analysis.jobs.imports import check_names
 from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
 from analysis.store import read, write
-from analysis.store.read import BenchmarkRow, Store
+from analysis.store.read import BenchmarkRow, Store, TaskRow
 
 TASKS = "tasks"
 """Where the settings of an imported benchmark keep how each task was read, with the report of it."""
@@ -53,7 +53,10 @@ def read_benchmark(request: BenchmarkRequest, *, progress: Progress) -> FoundBen
     found = report(read_files)
     progress("read the files", 2, 2)
     settings = {"options": asdict(request.options), "report": asdict(found), "files": read_files.checksums()}
-    notes = tuple(f"{words}: {listed.n:,}" for words, listed in warnings(found))
+    notes = (
+        *(row.sentence for row in found.alignment if row.doubtful),
+        *(f"{words}: {listed.n:,}" for words, listed in warnings(found)),
+    )
     made = folder.benchmark(
         read_files, name=request.benchmark, task=request.task, notes=notes, settings={TASKS: {request.task: settings}}
     )
@@ -63,6 +66,8 @@ def read_benchmark(request: BenchmarkRequest, *, progress: Progress) -> FoundBen
 def store_benchmark(cache: Cache, *, benchmark: Benchmark, progress: Progress) -> tuple[str, bool]:
     """Store a benchmark that was read, beside the tasks that were imported under its name before.
 
+    The same task is stored once; what this program flags of it takes the place of the flags before.
+
     Returns:
         Its address, and False where the same task was stored before.
 
@@ -70,38 +75,39 @@ def store_benchmark(cache: Cache, *, benchmark: Benchmark, progress: Progress) -
         InputError: the name and task stand for other content.
         JobCancelledError: the user cancelled.
     """
-    row, same = _known(read.open_store(cache), benchmark)
-    if row and same:
+    store, (task,) = read.open_store(cache), benchmark.tasks
+    row, stored = _known(store, benchmark)
+    if store and row and stored and set(store.flags(stored.task_id)) == set(task.flags):
         return f"{row.name}@{row.version}", False
     progress("store the benchmark", 0, 1)
     with write.writer(cache, progress=progress) as writer:
-        row, same = _known(read.open_store(cache), benchmark)  # another job may have been waited for
-        if row and not same:
+        row, stored = _known(read.open_store(cache), benchmark)  # another job may have been waited for
+        if stored:
+            writer.flag(stored.task_id, task)
+        elif row:
             writer.extend(row.benchmark_id, _joined(row, benchmark))
         version = row.version if row else writer.add_benchmark(benchmark)
     progress("store the benchmark", 1, 1)
-    return f"{benchmark.name}@{version}", not same
+    return f"{benchmark.name}@{version}", stored is None
 
 
-def _known(store: Store | None, benchmark: Benchmark) -> tuple[BenchmarkRow | None, bool]:
-    """The stored benchmark of this name, and whether it has the task; None where the name is free.
+def _known(store: Store | None, benchmark: Benchmark) -> tuple[BenchmarkRow | None, TaskRow | None]:
+    """The stored benchmark of this name, and its task of this name; None where the name is free.
 
     Raises:
         InputError: its task of this name has other content, or it was not imported.
     """
     named = [row for row in store.benchmarks() if row.name == benchmark.name and row.current] if store else []
     if store is None or not named:
-        return None, False
+        return None, None
     (row,) = named
     if TASKS not in row.settings:
         raise InputError(f"benchmark {row.name!r} is stored already and was not imported; expected another name")
     (task,) = benchmark.tasks
     stored = {known.name: known for known in store.tasks(row.benchmark_id)}.get(task.name)
-    if stored is None:
-        return row, False
-    if (stored.checksum, stored.exclude_self) != (write.task_checksum(task), task.exclude_self):
+    if stored and (stored.checksum, stored.exclude_self) != (write.task_checksum(task), task.exclude_self):
         raise InputError(f"benchmark {row.name!r} has a task {task.name!r} with other content; expected another name")
-    return row, True
+    return row, stored
 
 
 def _joined(row: BenchmarkRow, benchmark: Benchmark) -> Benchmark:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import analysis
 from analysis.errors import InputError, StoreError
 from analysis.imports import runs
+from analysis.imports.run_rows import Choices
 from analysis.imports.runs import Known, Report, RunFile
 from analysis.jobs.facts import facts
 from analysis.jobs.imports import labels_of
@@ -31,6 +33,9 @@ class ImportRequest:
     system: str
     task: str | None = None  # None: the only one
     format: str | None = None  # None: by the first bytes
+    subset: str | None = None  # of an mteb file
+    split: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)  # of a table -> query_id, doc_id or score
     lenient: bool = False
     allow_unknown_documents: bool = False
     dry_run: bool = False
@@ -119,14 +124,20 @@ def _checked(store: Store, request: ImportRequest, progress: Progress) -> _Check
         request.path,
         known=_known(store, task.task_id),
         format=request.format,
+        choices=_choices(request),
         lenient=request.lenient,
         allow_unknown_documents=request.allow_unknown_documents,
     )
     progress("read the run", 1, 2)
     counted = facts(store, task.task_id, n_unknown=len(run.unknown_documents)).of(run.ranking)
     progress("read the run", 2, 2)
-    settings = (task.checksum, run.report.sha256, run.report.format, request.lenient, request.allow_unknown_documents)
-    return _Checked(task, hashlib.sha256(repr(settings).encode()).hexdigest(), run, counted)
+    settings = [task.checksum, run.report.sha256, run.report.format, request.lenient, request.allow_unknown_documents]
+    settings += [repr(_choices(request))] if _choices(request) != runs.ALL else []  # none: as before there were any
+    return _Checked(task, hashlib.sha256(repr(tuple(settings)).encode()).hexdigest(), run, counted)
+
+
+def _choices(request: ImportRequest) -> Choices:
+    return Choices(request.subset, request.split, request.columns)
 
 
 def _task(store: Store, request: ImportRequest) -> TaskRow:

@@ -30,6 +30,9 @@ class ScoresRequest:
     benchmark: str
     task: str = "main"
     family_from_id: bool = False
+    dry_run: bool = False
+    query_language: str | None = None  # of every query, where no column says it
+    language_pattern: str | None = None  # where query ids name it
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class ScoresReport:
     """What `import-scores` did."""
 
     address: str
-    stored: bool  # False: the same file was stored before
+    stored: bool  # False: the same file was stored before, or it was a dry run
     measures: tuple[str, ...]
     attributes: tuple[str, ...]  # free ones
     n_queries: int
@@ -59,7 +62,7 @@ def check_names(*names: str) -> None:
 def import_scores(cache: Cache, *, request: ScoresRequest, progress: Progress) -> ScoresReport:
     """Store a file of per-query scores as a benchmark of one task.
 
-    The same file with the same settings is stored once.
+    The same file with the same settings is stored once; a dry run stores nothing.
 
     Raises:
         InputError: a fault in the file, an impossible name, or a benchmark of this name with other content.
@@ -67,12 +70,23 @@ def import_scores(cache: Cache, *, request: ScoresRequest, progress: Progress) -
     """
     check_names(request.benchmark, request.task)
     progress("read the scores", 0, 1)
-    found = scores.read(request.path, family_from_id=request.family_from_id)
+    found = scores.read(
+        request.path,
+        family_from_id=request.family_from_id,
+        query_language=request.query_language,
+        language_pattern=request.language_pattern,
+    )
     progress("read the scores", 1, 1)
-    settings = {"scores": found.checksum, "task": request.task, "family_from_id": request.family_from_id}
+    settings: dict[str, object] = {
+        "scores": found.checksum,
+        "task": request.task,
+        "family_from_id": request.family_from_id,
+    }
+    told = {"query_language": request.query_language, "language_pattern": request.language_pattern}
+    settings |= {name: value for name, value in told.items() if value}
     address = _address(read.open_store(cache), request, settings)
-    if address:
-        return _report(found, address, stored=False)
+    if address or request.dry_run:
+        return _report(found, address or request.benchmark, stored=False)
     with write.writer(cache, progress=progress) as writer:
         store = read.open_store(cache)  # another job may have been waited for
         address = _address(store, request, settings)

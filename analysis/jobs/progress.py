@@ -6,12 +6,14 @@ import contextlib
 import fcntl
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +21,8 @@ from typing import IO, Any
 from analysis import paths
 from analysis.errors import JobCancelledError
 from analysis.paths import Cache
+from analysis.store.connection import on_disk
+from analysis.store.write import WAITING
 
 FIRST_START = "first-start"
 ADD_ICD10 = "add-icd10"
@@ -29,9 +33,13 @@ COMMANDS = {  # what a page may start, by the job's name
 }
 JOB_VARIABLE = "BABELSCOPE_JOB"  # names the job whose lock this process inherited
 STOPPED = "the job's process ended without finishing; start it again and it goes on where it stopped"
+NAME = re.compile(r"[\w-]+")  # of a job; the other files of a job have a second suffix
+SUFFIXES = ("json", "log", "cancel", "lock", "request.json", "result.json", "out")
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 INTERVAL = 0.25  # seconds between two writes of the progress file
 KEPT_SECONDS = 7 * 86_400  # the reports of jobs that ended longer ago are removed
+UPLOAD_SECONDS = 86_400  # uploaded files that no job has used up are removed after a day
+LAST_BYTES = 4096  # of a log in which its last line is looked for
 LINE_INTERVAL = 5.0  # seconds between two lines on stderr inside one step
 
 
@@ -51,15 +59,60 @@ class JobState:
     message: str | None  # the one clear last line of a job that ended badly
 
 
+@dataclass(frozen=True)
+class JobRequest:
+    """How a job was asked for, so that it can be started again."""
+
+    arguments: tuple[str, ...]  # of ``python -m analysis``
+    saves: str | None = None  # what the job prints is kept, as a file of this name
+    uploads: str | None = None  # the folder of uploaded files that it reads
+    keeps_uploads: bool = False  # for another job; else they are removed once this one ended well
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What a job found or stored, for the page that started it."""
+
+    outcome: str  # in words: "stored", "checked, nothing stored"
+    benchmark: str | None  # its address
+    task: str | None
+    rows: tuple[tuple[str, str, str], ...]  # for people: what, how many, and the first few
+    report: Mapping[str, Any]  # the same whole, as ``--dry-run`` prints it
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that runs or ran, whoever started it."""
+
+    state: JobState
+    said_at: float  # when it last said something, in seconds since the epoch
+    queued: bool  # it runs, and waits for another job that holds the store
+    request: JobRequest | None  # None: started in a terminal
+
+    @property
+    def name(self) -> str:
+        """As in the files under ``jobs/``."""
+        return self.state.name
+
+    @property
+    def command(self) -> str:
+        """What it does, as on the command line: ``import-run``."""
+        return self.request.arguments[0] if self.request else re.sub(r"-\d{8}-\d{6}-\w+$", "", self.name)
+
+
 def _file(cache: Cache, name: str, suffix: str) -> Path:
     return cache.jobs / f"{name}.{suffix}"
 
 
 def _save(cache: Cache, report: JobState) -> None:
-    target = _file(cache, report.name, "json")
+    _write_json(_file(cache, report.name, "json"), asdict(report))
+
+
+def _write_json(target: Path, value: object) -> None:
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(asdict(report)), encoding="utf-8")
-    temporary.replace(target)
+    with on_disk(target):
+        temporary.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+        temporary.replace(target)
 
 
 class JobProgress:
@@ -83,7 +136,8 @@ class JobProgress:
         self._handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> JobProgress:
-        self._cache.jobs.mkdir(parents=True, exist_ok=True)
+        with on_disk(self._cache.root):
+            self._cache.jobs.mkdir(parents=True, exist_ok=True)
         if os.environ.get(JOB_VARIABLE) != self._name:
             self._lock = _file(self._cache, self._name, "lock").open("a")
             fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -98,6 +152,8 @@ class JobProgress:
         if error is None:
             self._end_step()
         status = "done" if kind is None else "cancelled" if kind in (JobCancelledError, KeyboardInterrupt) else "failed"
+        if error is None:
+            _drop_uploads(self._cache, self._name)
         self._write(status, message=None if error is None else str(error) or type(error).__name__)
         if self._lock:
             self._lock.close()  # the empty file stays: removing it would let two jobs hold locks of the same name
@@ -123,6 +179,10 @@ class JobProgress:
             )
         if ends or now - self._said >= LINE_INTERVAL:
             self._say()
+
+    def result(self, found: JobResult) -> None:
+        """Leave what the job found where the page that started it looks."""
+        _write_json(_file(self._cache, self._name, "result.json"), asdict(found))
 
     def _take_signals(self) -> None:
         if threading.current_thread() is threading.main_thread():  # Python allows it nowhere else
@@ -164,12 +224,45 @@ class JobProgress:
         _save(self._cache, report)
 
 
+@contextlib.contextmanager
+def heard(cache: Cache) -> Iterator[JobProgress | None]:
+    """Around a command that is no job of its own: the page that started it hears that it runs, and how it ended.
+
+    Yields None where no page started it: nothing is written then.
+    """
+    name = os.environ.get(JOB_VARIABLE)
+    if name is None:
+        yield None
+        return
+    with JobProgress(cache, name) as progress:
+        yield progress
+
+
 def _sweep(cache: Cache) -> None:
-    """Remove what jobs of last week said; names carry time and process, so that none of them comes again."""
+    """Remove what jobs of last week said, and uploads of yesterday; names carry time and process: none comes again."""
     for report in cache.jobs.glob("*-*-*-*.json"):
-        if time.time() - report.stat().st_mtime > KEPT_SECONDS and not alive(cache, report.stem):
-            for suffix in ("json", "log", "cancel", "lock"):
-                report.with_suffix(f".{suffix}").unlink(missing_ok=True)
+        if NAME.fullmatch(report.stem) and _older(report, KEPT_SECONDS) and not alive(cache, report.stem):
+            for suffix in SUFFIXES:
+                _file(cache, report.stem, suffix).unlink(missing_ok=True)
+    old = [folder for folder in cache.uploads.glob("*") if _older(folder, UPLOAD_SECONDS)]
+    if old:
+        kept = {job.request.uploads for job in _listed(cache) if job.state.status == "running" and job.request}
+        for folder in old:
+            if str(folder) not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _older(path: Path, seconds: float) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # another job removed it
+        return time.time() - path.stat().st_mtime > seconds
+    return False
+
+
+def _drop_uploads(cache: Cache, name: str) -> None:
+    """Remove the uploaded files of a job that ended well and was the last to need them."""
+    request = asked_for(name, cache.root)
+    if request and request.uploads and not request.keeps_uploads and Path(request.uploads).parent == cache.uploads:
+        shutil.rmtree(request.uploads, ignore_errors=True)
 
 
 def alive(cache: Cache, name: str) -> bool:
@@ -208,31 +301,109 @@ def cancel(name: str, folder: str | Path | None = None) -> None:
         _file(cache, name, "cancel").touch()
 
 
+def listed(folder: str | Path | None = None) -> tuple[Job, ...]:
+    """Every job of the last week, the one that said something last first."""
+    return _listed(paths.cache(folder))
+
+
+def _listed(cache: Cache) -> tuple[Job, ...]:
+    found = (_job(cache, report) for report in cache.jobs.glob("*.json") if NAME.fullmatch(report.stem))
+    return tuple(sorted((job for job in found if job), key=lambda job: -job.said_at))
+
+
+def _job(cache: Cache, report: Path) -> Job | None:
+    said = state(report.stem, cache.root)
+    try:
+        said_at = report.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    queued = said is not None and said.status == "running" and said.step == WAITING
+    return Job(said, said_at, queued, asked_for(report.stem, cache.root)) if said else None
+
+
+def asked_for(name: str, folder: str | Path | None = None) -> JobRequest | None:
+    """How a job was asked for; None for one that was started in a terminal, or never was."""
+    try:
+        asked = json.loads(_file(paths.cache(folder), name, "request.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return JobRequest(tuple(asked.pop("arguments")), **asked)
+
+
+def result(name: str, folder: str | Path | None = None) -> JobResult | None:
+    """What a job found; None while it has found nothing, or is of a kind that tells nothing."""
+    try:
+        found = json.loads(_file(paths.cache(folder), name, "result.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return JobResult(**found | {"rows": tuple(tuple(row) for row in found["rows"])})
+
+
+def saved(name: str, folder: str | Path | None = None) -> Path | None:
+    """The file that a job has saved; None where it saves none."""
+    file = _file(paths.cache(folder), name, "out")
+    return file if file.is_file() else None
+
+
+def last_words(name: str, folder: str | Path | None = None) -> str | None:
+    """The last line that a job's process wrote, for a job that did not come to say how it ended; None without one."""
+    try:
+        with _file(paths.cache(folder), name, "log").open("rb") as log:
+            log.seek(max(log.seek(0, os.SEEK_END) - LAST_BYTES, 0))
+            lines = log.read().decode("utf-8", "replace").split("\n")
+    except FileNotFoundError:
+        return None
+    return next((line.strip() for line in reversed(lines) if line.strip()), None)
+
+
+def again(name: str, folder: str | Path | None = None) -> None:
+    """Start a job that ended once more, with the same arguments: what it has stored or encoded is not done again."""
+    request = asked_for(name, folder)
+    if request:
+        start(name, request.arguments, folder, request=request)
+    elif name in COMMANDS:
+        begin(name, folder)
+
+
 def begin(name: str, folder: str | Path | None = None) -> None:
     """Start one of the jobs of ``COMMANDS`` in a process of its own; does nothing when it runs already."""
     start(name, COMMANDS[name], folder)
 
 
-def start(name: str, arguments: Sequence[str], folder: str | Path | None = None) -> None:
+def start(
+    name: str, arguments: Sequence[str], folder: str | Path | None = None, *, request: JobRequest | None = None
+) -> None:
     """Start ``python -m analysis …`` apart from this process: closing the browser or this server does not end it.
 
     The child inherits the lock that says the job is alive, so that two callers cannot both start it.
+
+    Args:
+        name: of the job.
+        arguments: of the command line.
+        folder: the cache folder; by default the one of the environment.
+        request: kept beside the job, so that it can be started again.
     """
     cache = paths.cache(folder)
-    cache.jobs.mkdir(parents=True, exist_ok=True)
+    with on_disk(cache.root):
+        cache.jobs.mkdir(parents=True, exist_ok=True)
     with _file(cache, name, "lock").open("a") as lock:
         if not _taken(lock):
             return
-        _file(cache, name, "cancel").unlink(missing_ok=True)
+        for suffix in ("cancel", "result.json", "out"):
+            _file(cache, name, suffix).unlink(missing_ok=True)
+        if request:
+            _write_json(_file(cache, name, "request.json"), asdict(request))
         _save(cache, JobState(name, "running", "start", 0, 0, None, None, 0.0, (), None))
         environment = os.environ | {paths.ENVIRONMENT_VARIABLE: str(cache.root), JOB_VARIABLE: name}
-        with _file(cache, name, "log").open("wb") as log:
+        out = _file(cache, name, "out" if request and request.saves else "log")
+        with _file(cache, name, "log").open("ab") as log, out.open("ab") as printed:
+            log.truncate(0)
             subprocess.Popen(
                 [sys.executable, "-m", "analysis", *arguments],
                 cwd=paths.PROJECT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=printed,
                 stderr=log,
                 start_new_session=True,
                 pass_fds=(lock.fileno(),),

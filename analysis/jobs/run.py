@@ -15,7 +15,7 @@ import numpy as np
 import analysis
 from analysis.errors import InputError, StoreError, SystemRefusedError
 from analysis.jobs.facts import Facts, facts
-from analysis.model import Corpus, Progress, Questions, Ranking, scores_only
+from analysis.model import Corpus, Progress, Questions, Ranking, unranked
 from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.store.read import Store, TaskRow
@@ -137,7 +137,7 @@ def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:
             raise InputError(f"unknown task {name!r}: {request.benchmark} has {', '.join(sorted(known))}")
     chosen = [task for task in tasks if not request.tasks or task.name in request.tasks]
     if not all(task.n_documents for task in chosen):
-        raise InputError(scores_only("a run needs documents to rank"))
+        raise InputError(unranked("a run needs documents to rank", n_queries=sum(task.n_queries for task in chosen)))
     return chosen
 
 

@@ -17,6 +17,7 @@ from analysis.paths import Cache
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 GENERATION = re.compile(r"store-(\d+)\.duckdb")
+UNCHANGED = "; what was stored before is unchanged"
 
 
 def migrations() -> list[Path]:
@@ -125,6 +126,16 @@ def translated(path: Path, *, advice: str = "") -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise StoreError(f"{path}: {str(error).splitlines()[0]}{advice}") from error
+
+
+@contextlib.contextmanager
+def on_disk(path: Path) -> Iterator[None]:
+    """Turn a full disk, or a folder that cannot be written, into a StoreError that names the place."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename2 or error.filename or path
+        raise StoreError(f"{place}: {error.strerror}{UNCHANGED}") from error
 
 
 @functools.lru_cache(maxsize=4)

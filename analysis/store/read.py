@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError, StoreError
-from analysis.model import NEVER, PARADIGMS, Corpus, Questions, SystemLabel
+from analysis.model import NEVER, PARADIGMS, Corpus, Flag, FlagCounts, Questions, SystemLabel
 from analysis.paths import Cache
 from analysis.store import connection as generations
 from analysis.store import write
 
 ADVICE = " (python -m analysis check lists every file that is missing or damaged)"
 PARQUET = "read_parquet($1, hive_partitioning = false)"  # else a folder called rank=3 would overrule the column
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}"
+TOKEN = rf"[{_UNSPACED}]|[^\p{{Z}}\p{{P}}\p{{S}}\p{{Cc}}{_UNSPACED}]+"
+"""A token of a text's length: a run of letters and digits, or one Chinese character or Japanese kana."""
 QUERY_SCORE_RANKS = ("first_sibling_rank", "first_related_rank", "first_unrelated_rank")
 
 
@@ -55,6 +58,8 @@ class TaskRow(NamedTuple):
     n_queries: int
     n_negative_grades: int
     documents_file: str
+    n_published: int  # systems of which somebody published figures
+    flagged: FlagCounts
 
 
 class RunRow(NamedTuple):
@@ -115,6 +120,67 @@ class JudgementColumns:
     document: NDArray[np.int32]
     grade: NDArray[np.float64]
     language: NDArray[np.object_]  # of the document; None when absent from the corpus
+
+
+class TextCounts(NamedTuple):
+    """How long some texts are, in tokens."""
+
+    n: int
+    mean: float
+    deviation: float | None  # of a sample; None below two texts
+
+
+class JudgementCounts(NamedTuple):
+    """How many judgements a task has."""
+
+    n: int
+    relevant: int  # with a grade of at least 1
+    cross_language: int  # of the relevant ones, of a document in another language than the query
+
+
+class Storage(NamedTuple):
+    """Bytes on disk under the cache folder; what was deleted or replaced counts until a job sweeps it away."""
+
+    generation: int  # the store file in force
+    hits: int
+    documents: int
+    embeddings: int
+    rest: int  # the generation before, indexes, sources, uploads, reports of jobs
+    total: int
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """What of a task is doubtful."""
+
+    queries: NDArray[np.bool_]  # (Q,)
+    documents: NDArray[np.int32]  # (D,) positions, ascending
+
+
+class PublishedRow(NamedTuple):
+    """Where the published figures of a system on a task come from."""
+
+    task_id: int
+    system: str
+    file: str
+    checksum: str
+    program: str | None
+    model_revision: str | None
+    dataset_revision: str | None
+    evaluated_at: datetime.datetime | None
+    n_figures: int
+
+
+@dataclass(frozen=True)
+class PublishedColumns:
+    """Published figures of one measure in the order of the files, each column of length F."""
+
+    system: NDArray[np.object_]
+    split: NDArray[np.object_]
+    subset: NDArray[np.object_]
+    query_language: NDArray[np.object_]
+    document_language: NDArray[np.object_]
+    value: NDArray[np.float64]
 
 
 class Hit(NamedTuple):
@@ -182,11 +248,56 @@ class Store:
         """The tasks of a benchmark, the default one first."""
         rows = self._rows(
             """SELECT task_id, name, title, question, exclude_self, is_default, checksum, n_documents, n_queries,
-                      n_negative_grades, documents_file
+                      n_negative_grades, documents_file,
+                      (SELECT count(*) FROM published_source WHERE published_source.task_id = task.task_id)
                FROM task WHERE benchmark_id = ? ORDER BY is_default DESC, task_id""",
             [benchmark_id],
         )
-        return [TaskRow(*row) for row in rows]
+        flagged = self._flag_counts(benchmark_id)
+        return [TaskRow._make([*row, flagged.get(row[0], FlagCounts())]) for row in rows]
+
+    def _flag_counts(self, benchmark_id: int) -> dict[int, FlagCounts]:
+        """How much of each task is flagged; without the tasks of which nothing is."""
+        items = self._rows(
+            """SELECT task_id, count(DISTINCT position) FILTER (item = 'query'),
+                      count(DISTINCT position) FILTER (item = 'document')
+               FROM flag JOIN task USING (task_id) WHERE benchmark_id = ? GROUP BY task_id""",
+            [benchmark_id],
+        )
+        reasons = self._rows(
+            """SELECT task_id, reason, count(*) FROM flag JOIN task USING (task_id) WHERE benchmark_id = ?
+               GROUP BY ALL ORDER BY count(*) DESC, reason""",
+            [benchmark_id],
+        )
+        return {
+            task_id: FlagCounts(queries, documents, {reason: n for task, reason, n in reasons if task == task_id})
+            for task_id, queries, documents in items
+        }
+
+    def flags(self, task_id: int) -> tuple[Flag, ...]:
+        """Every flag of a task, queries first, by position and reason."""
+        rows = self._rows(
+            """SELECT item, coalesce(query.id, document.id), reason
+               FROM flag
+               LEFT JOIN query ON item = 'query' AND query.task_id = flag.task_id AND query.query = position
+               LEFT JOIN document ON item = 'document' AND document.task_id = flag.task_id
+                   AND document.document = position
+               WHERE flag.task_id = ? ORDER BY item DESC, position, reason""",
+            [task_id],
+        )
+        return tuple(Flag(*row) for row in rows)
+
+    def flagged(self, task_id: int) -> Flagged:
+        """The queries and documents of a task that are doubtful, for whatever reason."""
+        rows = self._columns(
+            """SELECT position, bool_or(item = 'query') AS asked, bool_or(item = 'document') AS held
+               FROM flag WHERE task_id = ? GROUP BY position ORDER BY position""",
+            [task_id],
+        )
+        ((n_queries,),) = self._rows("SELECT n_queries FROM task WHERE task_id = ?", [task_id])
+        queries = np.zeros(n_queries, dtype=bool)
+        queries[rows["position"][rows["asked"]]] = True
+        return Flagged(queries, rows["position"][rows["held"]])
 
     def runs(self, task_ids: Sequence[int]) -> list[RunRow]:
         """Runs and refusals of some tasks, by task and system name."""
@@ -199,6 +310,15 @@ class Store:
             [list(task_ids)],
         )
         return [RunRow._make([*row[:13], json.loads(row[13]), tuple(json.loads(row[14])), row[15]]) for row in rows]
+
+    def hits_checksums(self, task_ids: Sequence[int]) -> dict[int, str]:
+        """SHA-256 of the hits of each run of some tasks, by run; imported scores have none."""
+        rows = self._rows(
+            """SELECT run_id, hits_checksum FROM run
+               WHERE list_contains(?, task_id) AND hits_checksum IS NOT NULL ORDER BY run_id""",
+            [list(task_ids)],
+        )
+        return {row[0]: row[1] for row in rows}
 
     def system_labels(self) -> dict[str, SystemLabel]:
         """Every system that ever ran, by paradigm and then by name.
@@ -238,17 +358,23 @@ class Store:
                 column[rows["query"][mine]] = rows["value"][mine]
         return found
 
-    def no_home(self, task_id: int) -> NDArray[np.object_]:
-        """Whether each query lacks a relevant document in its own language, ``(Q,)``: yes, no, or None if unjudged."""
+    def no_home(self, task_id: int, *, without_flagged: bool = False) -> NDArray[np.object_]:
+        """Whether each query lacks a relevant document in its own language, ``(Q,)``: yes, no, or None if unjudged.
+
+        Judgements of flagged documents may be left out.
+        """
         found: NDArray[np.object_] = self._columns(
             """SELECT CASE WHEN count(document.document) = 0 THEN NULL
                          WHEN coalesce(bool_or(document.language = query.language), false) THEN 'no'
                          ELSE 'yes' END AS no_home
                FROM query
-               LEFT JOIN judgement ON judgement.task_id = query.task_id AND judgement.query = query.query AND grade >= 1
-               LEFT JOIN document ON document.task_id = query.task_id AND document.document = judgement.document
-               WHERE query.task_id = ? GROUP BY query.query ORDER BY query.query""",
-            [task_id],
+               LEFT JOIN (
+                   SELECT query, document FROM judgement WHERE task_id = $1 AND grade >= 1 AND NOT ($2 AND document IN
+                       (SELECT position FROM flag WHERE task_id = $1 AND item = 'document'))
+               ) AS judged ON judged.query = query.query
+               LEFT JOIN document ON document.task_id = query.task_id AND document.document = judged.document
+               WHERE query.task_id = $1 GROUP BY query.query ORDER BY query.query""",
+            [task_id, without_flagged],
         )["no_home"]
         return found
 
@@ -323,8 +449,44 @@ class Store:
         found[columns["measure"], columns["place"], columns["query"]] = columns["value"]
         return dict(zip(names, found, strict=True))
 
-    def language_above(self, run_ids: Sequence[int]) -> list[tuple[int, str, str, int]]:
-        """Non-relevant documents above the first relevant one.
+    def published_sources(self, task_ids: Sequence[int]) -> list[PublishedRow]:
+        """Where the published figures of some tasks come from, by task and system name."""
+        rows = self._rows(
+            """SELECT task_id, system, file, checksum, program, model_revision, dataset_revision, evaluated_at,
+                      n_figures
+               FROM published_source WHERE list_contains(?, task_id) ORDER BY task_id, system""",
+            [list(task_ids)],
+        )
+        return [PublishedRow._make(row) for row in rows]
+
+    def published_measures(self, task_id: int) -> list[str]:
+        """The measures that were published for a task, in the order of the files."""
+        rows = self._rows(
+            "SELECT measure FROM published WHERE task_id = ? GROUP BY measure ORDER BY min(rowid)", [task_id]
+        )
+        return [str(measure) for (measure,) in rows]
+
+    def published_pairs(self, task_id: int) -> list[tuple[str, str, int]]:
+        """Query language, document language, and in how many subsets of systems and splits they were published."""
+        rows = self._rows(
+            """SELECT query_language, document_language, count(DISTINCT (system, split, subset))
+               FROM published WHERE task_id = ? GROUP BY ALL ORDER BY min(rowid)""",
+            [task_id],
+        )
+        return [(str(asked), str(answered), int(n)) for asked, answered, n in rows]
+
+    def published(self, task_id: int, measure: str) -> PublishedColumns:
+        """What was published of a measure for a task."""
+        return PublishedColumns(**self._columns(
+            """SELECT system, split, subset, query_language, document_language, value
+               FROM published WHERE task_id = ? AND measure = ? ORDER BY rowid""",
+            [task_id, measure],
+        ))  # fmt: skip
+
+    def language_above(
+        self, run_ids: Sequence[int], *, queries: Sequence[int] | None = None
+    ) -> list[tuple[int, str, str, int]]:
+        """Non-relevant documents above the first relevant one; of some queries only, or of all.
 
         Returns:
             (place of the run, query language, document language, count), one row for each that occurs.
@@ -332,10 +494,11 @@ class Store:
         rows = self._rows(
             """SELECT place - 1, query.language, language_above.language, sum(count)::BIGINT
                FROM language_above
-               JOIN (SELECT unnest(?) AS run_id, generate_subscripts(?, 1) AS place) asked USING (run_id)
+               JOIN (SELECT unnest($1) AS run_id, generate_subscripts($1, 1) AS place) asked USING (run_id)
                JOIN run USING (run_id) JOIN query ON query.task_id = run.task_id AND query.query = language_above.query
+               WHERE $2 IS NULL OR query.query IN (SELECT unnest($2))
                GROUP BY ALL ORDER BY ALL""",
-            [list(run_ids), list(run_ids)],
+            [list(run_ids), None if queries is None else list(queries)],
         )
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 
@@ -395,6 +558,83 @@ class Store:
         )
         return [Hit._make(row) for row in rows]
 
+    def children(self, task_id: int, system: str) -> tuple[str, ...]:
+        """Systems whose runs of a task were composed from this one's, by name."""
+        rows = self._rows(
+            """SELECT system FROM run WHERE task_id = ? AND list_contains(from_json(parents, '["VARCHAR"]'), ?)
+               ORDER BY system""",
+            [task_id, system],
+        )
+        return tuple(row[0] for row in rows)
+
+    def runs_of(self, system: str) -> int:
+        """How many runs and refusals there are of a system, in every task of every benchmark."""
+        return int(self._rows("SELECT count(*) FROM run WHERE system = ?", [system])[0][0])
+
+    def text_counts(self, task_id: int) -> dict[str, TextCounts]:
+        """How long the queries and the documents of a task are, by "query" and "document"."""
+        file = self._documents_file(task_id)
+        rows = self._rows(
+            f"""WITH counted AS (
+                    SELECT 'query' AS kind, len(regexp_extract_all(lower(text), $3)) AS n FROM query WHERE task_id = $2
+                    UNION ALL SELECT 'document', len(regexp_extract_all(lower(text), $3)) FROM {PARQUET})
+                SELECT kind, count(*), avg(n), stddev_samp(n) FROM counted GROUP BY kind""",  # noqa: S608
+            [str(file), task_id, TOKEN],
+            bulk=file,
+        )
+        return {row[0]: TextCounts(*row[1:]) for row in rows}
+
+    def vocabulary(self, task_ids: Sequence[int]) -> dict[tuple[int, int], int]:
+        """How many different tokens the documents of every two tasks share; of a task with itself, how many it has."""
+        files = [str(self._documents_file(task_id)) for task_id in task_ids]
+        rows = self._rows(
+            """WITH word AS (
+                   SELECT DISTINCT filename, unnest(regexp_extract_all(lower(text), $2)) AS token
+                   FROM read_parquet($1, hive_partitioning = false, filename = true)),
+               place AS (SELECT unnest($1) AS filename, generate_subscripts($1, 1) - 1 AS place),
+               known AS (SELECT place, token FROM word JOIN place USING (filename))
+               SELECT a.place, b.place, count(*) FROM known a JOIN known b USING (token)
+               WHERE a.place <= b.place GROUP BY ALL ORDER BY ALL""",
+            [files, TOKEN],
+            bulk=Path(files[0]) if len(files) == 1 else None,
+        )
+        return {(task_ids[row[0]], task_ids[row[1]]): row[2] for row in rows}
+
+    def judgement_counts(self, task_id: int) -> JudgementCounts:
+        """How many judgements a task has, and how many of the relevant ones cross languages."""
+        ((n, relevant, cross),) = self._rows(
+            """SELECT count(*), count(*) FILTER (grade >= 1),
+                      count(*) FILTER (grade >= 1 AND document.language <> query.language)
+               FROM judgement JOIN query USING (task_id, query) JOIN document USING (task_id, document)
+               WHERE task_id = ?""",
+            [task_id],
+        )
+        return JudgementCounts(n, relevant, cross)
+
+    def query_languages(self, task_id: int) -> dict[str, int]:
+        """How many queries of a task are in each language, in the order in which they first show them."""
+        rows = self._rows(
+            "SELECT language, count(*) FROM query WHERE task_id = ? GROUP BY language ORDER BY min(query)", [task_id]
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def hits_bytes(self, run: RunRow) -> int | None:
+        """The size of a run's hits; None where it keeps none, or the file is missing."""
+        return _size(self.cache.hits / run.hits_file) if run.hits_file else None
+
+    def documents_bytes(self, task: TaskRow) -> int | None:
+        """The size of a task's texts; None where the file is missing."""
+        return _size(self.cache.documents / task.documents_file)
+
+    def storage(self) -> Storage:
+        """The space that everything under the cache folder takes."""
+        cache = self.cache
+        generation = _size(self.path) or 0
+        hits, documents, embeddings = map(_folder_size, (cache.hits, cache.documents, cache.embeddings))
+        total = _folder_size(cache.root)
+        rest = total - generation - hits - documents - embeddings
+        return Storage(generation, hits, documents, embeddings, rest, total)
+
     def _hits_file(self, run: RunRow) -> Path:
         if run.hits_file is None:
             why = f"it was refused ({run.reason})" if run.status == "refused" else "only scores were imported"
@@ -411,8 +651,10 @@ class Store:
             *self._file_faults(),
             *self._task_faults(),
             *self._attribute_faults(),
+            *self._flag_faults(),
             *self._run_faults(),
             *self._score_faults(),
+            *self._published_faults(),
         ]
 
     def _unreadable(self) -> list[str]:
@@ -476,6 +718,21 @@ class Store:
             for row in rows
         ]
 
+    def _flag_faults(self) -> list[str]:
+        """Flags that are stored twice, or of a query or document that is not there."""
+        rows = self._rows(
+            """SELECT flag.task_id, item, position, reason, count(*), count(coalesce(query.id, document.id))
+               FROM flag
+               LEFT JOIN query ON item = 'query' AND query.task_id = flag.task_id AND query.query = position
+               LEFT JOIN document ON item = 'document' AND document.task_id = flag.task_id
+                   AND document.document = position
+               GROUP BY ALL HAVING count(*) <> 1 OR count(coalesce(query.id, document.id)) <> 1 ORDER BY ALL"""
+        )
+        return [
+            f"task {row[0]}: {row[4]} flags {row[3]!r} of {row[1]} {row[2]}{'' if row[5] else ', which is not there'}"
+            for row in rows
+        ]
+
     def _score_faults(self) -> list[str]:
         """Imported runs whose scores are not the ones that were stored: too few, twice, or of no query of the task."""
         counted = {
@@ -496,6 +753,15 @@ class Store:
             for measure, n in json.loads(provenance).get("scores", {}).items()
             if (found := counted.get((run_id, measure), (0, 0))) != (n, n)
         ]
+
+    def _published_faults(self) -> list[str]:
+        rows = self._rows(
+            """SELECT task_id, system, coalesce(n_figures, 0) AS expected, coalesce(n, 0) AS found
+               FROM published_source
+               FULL JOIN (SELECT task_id, system, count(*) FILTER (isfinite(value)) AS n FROM published GROUP BY ALL)
+               USING (task_id, system) WHERE expected <> found ORDER BY task_id, system"""
+        )
+        return [f"task {row[0]}, {row[1]}: {row[3]} published figures of {row[2]}" for row in rows]
 
     def orphans(self) -> list[Path]:
         """Files that no kept generation names: left by a job that was ended, and swept by the next one.
@@ -521,6 +787,18 @@ class Store:
             generations.publish(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def _folder_size(folder: Path) -> int:
+    """Bytes of the files in a folder and below; files that a job removes meanwhile do not count."""
+    return sum(_size(path) or 0 for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _by_run(columns: dict[str, NDArray[Any]], run_ids: Sequence[int]) -> dict[str, NDArray[Any]]:

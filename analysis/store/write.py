@@ -11,6 +11,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,22 +21,53 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from analysis.errors import StoreError
-from analysis.model import Benchmark, Document, Judgement, Progress, Query, Ranking, Task, silent
+from analysis.model import (
+    Benchmark,
+    Document,
+    Figure,
+    Judgement,
+    Progress,
+    PublishedResult,
+    Query,
+    Ranking,
+    Task,
+    silent,
+)
 from analysis.paths import Cache
 from analysis.store import connection as generations
 
 WAIT = 0.1  # seconds between two looks at a lock that another job holds
+WAITING = "wait for another job to end"
+"""The step of a job that is queued behind the one that holds the store."""
+OF_TASK = (
+    "published",
+    "published_source",
+    "flag",
+    "judgement",
+    "excluded",
+    "query_attribute",
+    "query",
+    "document",
+    "task",
+)
+"""Tables with a row or more for a task, beside those of its runs."""
 LEFTOVER = re.compile(r"store-\d+\.[0-9a-f]{8}\.tmp.*")  # a next generation, its log and its spill folder
+ROW_GROUP = 122_880  # rows of a Parquet file that are skipped or read together
+ENCODINGS = {pa.int32(): "DELTA_BINARY_PACKED", pa.float64(): "BYTE_STREAM_SPLIT"}
+"""Of the columns of a Parquet file: positions and ranks hardly differ from row to row, scores in few of their bytes."""
+
 BULK = re.compile(r"[0-9a-f]{32}\.parquet(\.tmp)?")
 
 
 @contextlib.contextmanager
 def locked(cache: Cache, *, progress: Progress = silent) -> Iterator[None]:
     """Hold the store's one lock; other jobs queue behind it, and the kernel frees it if this process dies."""
-    cache.root.mkdir(parents=True, exist_ok=True)
-    with cache.lock.open("a") as handle:
+    with generations.on_disk(cache.root):
+        cache.root.mkdir(parents=True, exist_ok=True)
+        lock = cache.lock.open("a")
+    with lock as handle:
         while not _taken(handle, fcntl.LOCK_EX):
-            progress("wait for another job to end", 0, 1)
+            progress(WAITING, 0, 1)
             time.sleep(WAIT)
         yield
 
@@ -103,16 +135,24 @@ def _next_generation(cache: Cache) -> Iterator[duckdb.DuckDBPyConnection]:
     _sweep(cache)
     try:
         if old:
-            shutil.copyfile(old, temporary)
-        with contextlib.closing(duckdb.connect(str(temporary))) as connection:
+            with generations.on_disk(cache.root):
+                shutil.copyfile(old, temporary)
+        with contextlib.closing(_connected(temporary)) as connection:
             generations.migrate(connection)
             yield connection
-            connection.execute("CHECKPOINT").fetchall()
+            with generations.translated(cache.root, advice=generations.UNCHANGED):
+                connection.execute("CHECKPOINT").fetchall()
         target = cache.root / f"store-{number}.duckdb"
-        generations.publish(temporary, target)
-        _point_at(cache, target.name)
+        with generations.on_disk(cache.root):
+            generations.publish(temporary, target)
+            _point_at(cache, target.name)
     finally:
         _sweep(cache)
+
+
+def _connected(path: Path) -> duckdb.DuckDBPyConnection:
+    with generations.translated(path.parent, advice=generations.UNCHANGED):
+        return duckdb.connect(str(path))
 
 
 def _point_at(cache: Cache, name: str) -> None:
@@ -227,10 +267,17 @@ class Writer:
         """Take over what a benchmark's card says; what it asks and judges is the same."""
         self._update(benchmark_id, _card(benchmark))
         for task in benchmark.tasks:
-            self._run(
-                "UPDATE task SET title = ?, question = ?, is_default = ? WHERE benchmark_id = ? AND name = ?",
+            rows = self._run(
+                """UPDATE task SET title = ?, question = ?, is_default = ? WHERE benchmark_id = ? AND name = ?
+                   RETURNING task_id""",
                 [task.title, task.question, task.default, benchmark_id, task.name],
             )
+            self.flag(rows[0][0], task)
+
+    def flag(self, task_id: int, task: Task) -> None:
+        """Flag what is doubtful of a stored task, in place of the flags before; its runs and its content stay."""
+        self._run("DELETE FROM flag WHERE task_id = ?", [task_id])
+        self._insert("flag", _flag_table(task_id, task))
 
     def _update(self, benchmark_id: int, columns: Mapping[str, object]) -> None:
         self._run(
@@ -271,13 +318,14 @@ class Writer:
         self._insert("query_attribute", _attribute_table(task_id, task))
         self._insert("excluded", _excluded_table(task_id, task, document_of=in_corpus))
         self._insert("judgement", _judgement_table(task_id, task, document_of=judged))
+        self._insert("flag", _flag_table(task_id, task))
 
     def _write_documents(self, task: Task) -> tuple[str, str]:
         table = pa.table({
             "document": np.arange(len(task.documents), dtype=np.int32),
             "text": pa.array([document.text for document in task.documents], pa.string()),
         })  # fmt: skip
-        return self._write_parquet(table, self._cache.documents, order="document")
+        return self._write_parquet(table, self._cache.documents)
 
     def add_unknown_documents(self, task_id: int, ids: Sequence[str]) -> None:
         """Name documents that a run retrieved and the task lacks, after all others and outside the corpus.
@@ -340,27 +388,30 @@ class Writer:
             concentration: columns k, distinct_documents, largest_document_share.
         """
         self.remove_run(task_id, system)
-        kept = ranking.top(keep_hits)
-        table = pa.table({"query": kept.query, "rank": kept.rank(), "document": kept.document, "score": kept.score})
-        file, checksum = self._write_parquet(table, self._cache.hits, order="query, rank")
-        run_id = self._add_run_row(
+        rank = ranking.rank()
+        table = pa.table({"query": ranking.query, "rank": rank, "document": ranking.document, "score": ranking.score})
+        kept = table if ranking.depth <= keep_hits else table.filter(pa.array(rank <= keep_hits))
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(self._write_parquet, kept, self._cache.hits)
+            run_id = self._next("run", "run_id")
+            self._add_relevant_ranks(run_id, task_id, table)
+            self._insert("query_score", _with_run(run_id, query_scores))
+            self._insert("language_above", _with_run(run_id, language_above))
+            self._insert("run_concentration", _with_run(run_id, concentration))
+            file, checksum = written.result()
+        return self._add_run_row(
             task_id,
             system,
             status="complete",
             depth=ranking.depth,
-            hits_kept=kept.depth,
+            hits_kept=min(ranking.depth, keep_hits),
             hits_file=file,
             hits_checksum=checksum,
-            n_hits=len(kept.query),
+            n_hits=kept.num_rows,
             fingerprint=fingerprint,
             provenance=provenance,
             parents=parents,
         )
-        self._add_relevant_ranks(run_id, task_id, ranking)
-        self._insert("query_score", _with_run(run_id, query_scores))
-        self._insert("language_above", _with_run(run_id, language_above))
-        self._insert("run_concentration", _with_run(run_id, concentration))
-        return run_id
 
     def add_scores(
         self,
@@ -393,6 +444,28 @@ class Writer:
             self._insert("score", _score_table(run_id, measure, values))
         return run_id
 
+    def add_published(self, task_id: int, result: PublishedResult) -> None:
+        """Store what a file says of a system on a task in place of what was published of it before."""
+        self.remove_published(task_id, result.system)
+        self._add(
+            "published_source",
+            task_id=task_id,
+            system=result.system,
+            file=result.file,
+            checksum=result.checksum,
+            program=result.program,
+            model_revision=result.model_revision,
+            dataset_revision=result.dataset_revision,
+            evaluated_at=result.evaluated_at,
+            n_figures=len(result.figures),
+        )
+        self._insert("published", _published_table(task_id, result))
+
+    def remove_published(self, task_id: int, system: str) -> None:
+        """Remove what was published of a system on a task."""
+        for table in ("published", "published_source"):
+            self._run(f"DELETE FROM {table} WHERE task_id = ? AND system = ?", [task_id, system])  # noqa: S608
+
     def _add_run_row(
         self,
         task_id: int,
@@ -415,9 +488,8 @@ class Writer:
         )
         return run_id
 
-    def _add_relevant_ranks(self, run_id: int, task_id: int, ranking: Ranking) -> None:
-        table = pa.table({"query": ranking.query, "document": ranking.document, "rank": ranking.rank()})
-        self._connection.register("ranking", table)
+    def _add_relevant_ranks(self, run_id: int, task_id: int, ranking: pa.Table) -> None:
+        self._connection.register("ranking", ranking)
         self._run(
             """INSERT INTO relevant_rank
                SELECT ?, query, document, rank FROM judgement LEFT JOIN ranking USING (query, document)
@@ -433,17 +505,64 @@ class Writer:
             for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "score", "run"):
                 self._run(f"DELETE FROM {table} WHERE run_id = ?", [known[0][0]])  # noqa: S608 (fixed names)
 
-    def _write_parquet(self, table: pa.Table, folder: Path, *, order: str) -> tuple[str, str]:
-        """Write rows aside, sorted, and give the file its final name; return name and checksum."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def remove_benchmark(self, benchmark_id: int) -> None:
+        """Remove one version of a benchmark with its tasks and their runs; other versions stay.
+
+        Its Parquet files go once no kept generation names them. Systems stay, so that none changes its colour.
+        """
+        for (task_id,) in self._run("SELECT task_id FROM task WHERE benchmark_id = ?", [benchmark_id]):
+            for (system,) in self._run("SELECT system FROM run WHERE task_id = ?", [task_id]):
+                self.remove_run(task_id, system)
+            for table in OF_TASK:
+                self._run(f"DELETE FROM {table} WHERE task_id = ?", [task_id])  # noqa: S608 (fixed names)
+        self._run("DELETE FROM benchmark WHERE benchmark_id = ?", [benchmark_id])
+
+    def rename_benchmark(self, name: str, *, new: str) -> None:
+        """Call every version of a benchmark by another name that is free; a title that was the name follows it."""
+        self._run(
+            "UPDATE benchmark SET name = ?, title = CASE WHEN title = name THEN ? ELSE title END WHERE name = ?",
+            [new, new, name],
+        )
+
+    def rename_system(self, name: str, *, new: str, title: str, short: str) -> None:
+        """Call a system by another name that is free, in its runs and in those composed of it.
+
+        The rows of ``system`` are written anew in their order: how members of a paradigm are coloured hangs on it.
+        """
+        rows = self._run("SELECT name, title, short, paradigm FROM system ORDER BY rowid")
+        self._run("DELETE FROM system")
+        for row in rows:
+            known, *labels = (new, title, short, row[3]) if row[0] == name else row
+            self._add("system", name=known, **dict(zip(("title", "short", "paradigm"), labels, strict=True)))
+        for table in ("run", "published", "published_source"):
+            self._run(f"UPDATE {table} SET system = ? WHERE system = ?", [new, name])  # noqa: S608 (fixed names)
+        for run_id, parents in self._run("SELECT run_id, parents FROM run WHERE parents <> '[]'"):
+            renamed = [new if parent == name else parent for parent in json.loads(parents)]
+            self._run("UPDATE run SET parents = ? WHERE run_id = ?", [json.dumps(renamed), run_id])
+
+    def _write_parquet(self, table: pa.Table, folder: Path) -> tuple[str, str]:
+        """Write rows aside, in the order in which they are read, and give the file its final name.
+
+        Returns:
+            Name and checksum.
+        """
+        import pyarrow.parquet as pq
+
         name = f"{uuid.uuid4().hex}.parquet"
         temporary = folder / f"{name}.tmp"
-        self._connection.register("bulk", table)
-        quoted = str(temporary).replace("'", "''")
-        self._run(f"COPY (SELECT * FROM bulk ORDER BY {order}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
-        self._connection.unregister("bulk")
-        checksum = file_checksum(temporary)
-        generations.publish(temporary, folder / name)
+        encoding = {field.name: ENCODINGS[field.type] for field in table.schema if field.type in ENCODINGS}
+        with generations.on_disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            pq.write_table(
+                table,
+                temporary,
+                row_group_size=ROW_GROUP,
+                compression="zstd",
+                use_dictionary=False,
+                column_encoding=encoding,
+            )
+            checksum = file_checksum(temporary)
+            generations.publish(temporary, folder / name)
         return name, checksum
 
     def _insert(self, table: str, rows: pa.Table) -> None:
@@ -458,7 +577,7 @@ class Writer:
 
     def _run(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Execute and read to the end: a half-read result would block the connection."""
-        with generations.translated(self._cache.root):
+        with generations.translated(self._cache.root, advice=generations.UNCHANGED):
             return self._connection.execute(sql, list(parameters)).fetchall()
 
     def _next(self, table: str, key: str) -> int:
@@ -535,6 +654,21 @@ def _score_table(run_id: int, measure: str, values: NDArray[np.float64]) -> pa.T
     })  # fmt: skip
 
 
+def _published_table(task_id: int, result: PublishedResult) -> pa.Table:
+    columns = {
+        name: pa.array([getattr(figure, name) for figure in result.figures], pa.string())
+        for name in Figure._fields
+        if name != "value"
+    }
+    n = len(result.figures)
+    return pa.table({
+        "task_id": np.full(n, task_id, dtype=np.int32),
+        "system": pa.array([result.system] * n, pa.string()),
+        **columns,
+        "value": np.array([figure.value for figure in result.figures], dtype=np.float64),
+    })  # fmt: skip
+
+
 def _excluded_table(task_id: int, task: Task, *, document_of: Mapping[str, int]) -> pa.Table:
     pairs = [
         (position, document_of[name])
@@ -546,6 +680,20 @@ def _excluded_table(task_id: int, task: Task, *, document_of: Mapping[str, int])
     return pa.table(
         {"task_id": np.full(len(rows), task_id, dtype=np.int32), "query": rows[:, 0], "document": rows[:, 1]}
     )
+
+
+def _flag_table(task_id: int, task: Task) -> pa.Table:
+    places = {
+        "query": {query.id: position for position, query in enumerate(task.queries)},
+        "document": {document.id: position for position, document in enumerate(task.documents)},
+    }
+    rows = sorted({(item, places[item][name], reason) for item, name, reason in task.flags})
+    return pa.table({
+        "task_id": np.full(len(rows), task_id, dtype=np.int32),
+        "item": pa.array([row[0] for row in rows], pa.string()),
+        "position": np.array([row[1] for row in rows], dtype=np.int32),
+        "reason": pa.array([row[2] for row in rows], pa.string()),
+    })  # fmt: skip
 
 
 def _judgement_table(task_id: int, task: Task, *, document_of: Mapping[str, int]) -> pa.Table:

@@ -20,11 +20,19 @@ from analysis.stats import bca, bootstrap
 from analysis.stats.bootstrap import Strata
 from analysis.store.read import BenchmarkRow, QueryColumns, RunRow, Store, TaskRow
 from analysis.views import slices
-from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, TaskLabel, scores_only
+from analysis.views.selection import (
+    BenchmarkLabel,
+    MeasureLabel,
+    Selection,
+    TaskLabel,
+    published_only,
+    scores_only,
+)
 
 SEED = 20_260_101
 LEVEL = 0.95
 STORED_FACTS = ("judged_at", "same_language_at", "same_language_irrelevant_at")  # by query, kept with the run
+TIE_RANGE = ("ndcg_at_10_low", "ndcg_at_10_high")
 BOTH_GOLD = "language_transfer"
 LEAD = "ndcg_at_10"
 
@@ -39,7 +47,16 @@ def benchmark_label(row: BenchmarkRow) -> BenchmarkLabel:
 
 def task_label(row: TaskRow) -> TaskLabel:
     """How a stored task is called."""
-    return TaskLabel(row.name, row.title, row.question, row.is_default, row.n_queries, row.n_documents)
+    return TaskLabel(
+        name=row.name,
+        title=row.title,
+        question=row.question,
+        is_default=row.is_default,
+        n_queries=row.n_queries,
+        n_documents=row.n_documents,
+        n_flagged=row.flagged,
+        n_published=row.n_published,
+    )
 
 
 def measure_label(key: str) -> MeasureLabel:
@@ -105,6 +122,11 @@ class Ends(NamedTuple):
 class Evidence:
     """Ranks of S systems on one task.
 
+    Where doubtful items are left out, flagged queries are outside the mask and judgements of flagged documents are not
+    among the J: they are neither gained nor missed, and a query that has no other answer leaves the domain. The
+    documents themselves stand where they stand: ranks stay, and so do the facts that were counted with other documents
+    when a run was stored.
+
     Attributes:
         store: where it comes from.
         benchmark: the stored benchmark.
@@ -112,8 +134,11 @@ class Evidence:
         runs: S complete runs.
         queries: Q queries.
         judged: J judgements with a positive grade; its languages are in the benchmark's order.
+        document: ``(J,)`` int32 position of each one's document.
         ranks: ``(S, J)`` int32.
         mask: ``(Q,)`` queries of the slice asked for.
+        counted: which of all stored judgements with a positive grade these are.
+        recounted: ``(Q,)`` queries of which a judgement does not count.
     """
 
     store: Store
@@ -122,16 +147,21 @@ class Evidence:
     runs: tuple[RunRow, ...]
     queries: QueryColumns
     judged: Judged
+    document: NDArray[np.int32]
     ranks: NDArray[np.int32]
     mask: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
+    recounted: NDArray[np.bool_]
 
     @classmethod
     def load(cls, store: Store, task: TaskRow, *, selection: Selection, labels: dict[str, SystemLabel]) -> Evidence:
         """Read what a selection needs of one task.
 
         Raises:
-            InputError: an unknown system or query attribute.
+            InputError: an unknown system or query attribute, or a task of published figures only.
         """
+        if task_label(task).published_only:
+            raise InputError(published_only("expected a task with the ranks or values of each query"))
         runs = chosen_runs(store, task, selection, labels)
         queries, judgements = store.queries(task.task_id), store.judgements(task.task_id)
         languages = languages_in_order(store, task, queries)
@@ -143,12 +173,24 @@ class Evidence:
             query_language=np.array([code[tag] for tag in queries.language], dtype=np.int16),
             languages=languages,
         )
-        ranks = (
-            store.ranks([run.run_id for run in runs]) if runs else np.empty((0, len(judgements.query)), dtype=np.int32)
+        without = selection.without_flagged
+        counted = np.ones(len(judgements.query), dtype=bool)
+        if without:
+            counted = ~np.isin(judgements.document, store.flagged(task.task_id).documents)
+        ranks = store.ranks([run.run_id for run in runs]) if runs else np.empty((0, len(counted)), dtype=np.int32)
+        return cls(
+            store=store,
+            benchmark=store.benchmark(selection.benchmark),
+            task=task,
+            runs=tuple(runs),
+            queries=queries,
+            judged=judged.rows(counted),
+            document=judgements.document[counted],
+            ranks=ranks[:, counted],
+            mask=slices.mask(store, task, queries, where=selection.where, without_flagged=without),
+            counted=counted,
+            recounted=judged.count(~counted) > 0,
         )
-        benchmark = store.benchmark(selection.benchmark)
-        mask = slices.mask(store, task, queries, where=selection.where)
-        return cls(store, benchmark, task, tuple(runs), queries, judged, ranks, mask)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -216,9 +258,18 @@ class Evidence:
 
     @cached_property
     def facts(self) -> dict[str, NDArray[np.object_]]:
-        """The stored facts that need the other documents too, each ``(S, Q)``."""
+        """The stored facts that need the other documents too, each ``(S, Q)``.
+
+        They count every judgement; what tied orders allow is NaN where one of them does not count any more.
+        """
         asked = [run.run_id for run in self.runs] if self.has_ranks else []
-        return dict(self.store.query_scores(asked)) if asked else {}
+        found = dict(self.store.query_scores(asked)) if asked else {}
+        ends = {name: np.where(self.recounted, np.nan, found[name].astype(np.float64)) for name in TIE_RANGE if found}
+        return found | ends
+
+    def ranks_of(self, run: RunRow) -> NDArray[np.int32]:
+        """``(1, J)`` ranks that another complete run of the task gives to the same judgements."""
+        return self.store.ranks([run.run_id])[:, self.counted]
 
     @cached_property
     def domain(self) -> NDArray[np.bool_]:
@@ -367,7 +418,8 @@ class Evidence:
         Raises:
             InputError: an unknown attribute.
         """
-        return slices.column(self.store, self.task, self.queries, attribute=attribute)
+        without = bool(self.recounted.any())
+        return slices.column(self.store, self.task, self.queries, attribute=attribute, without_flagged=without)
 
     def pooled(self, values: Floats) -> list[Interval]:
         """The pooled mean of each row of ``values`` ``(C, Q)`` with its interval."""

@@ -14,6 +14,7 @@ from analysis.stats.bootstrap import max_minus_min
 from analysis.stats.effects import too_few
 from analysis.stats.permutation import sign_flip_p
 from analysis.store.read import Store
+from analysis.views import language_choice
 from analysis.views.evidence import (
     LEAD,
     SEED,
@@ -37,7 +38,7 @@ class FairnessRow:
     gap: Interval  # best less worst language; None with one language, biased upward
     best_language: str | None
     worst_language: str | None
-    paired_difference: Interval | None  # of these two on shared families; None where the benchmark is not parallel
+    paired_difference: Interval | None  # of these two on shared families; None where there are none
     p: float | None  # of that difference, by sign flips of whole families; None where there is too little to test
     by_language: Mapping[str, Interval]
 
@@ -50,8 +51,9 @@ class FairnessTask:
     measure: MeasureLabel  # what the languages are compared by
     takeaway: Sentence
     caption: str
-    languages: tuple[str, ...]  # asked in, in the benchmark's order
-    rows: tuple[FairnessRow, ...]
+    languages: tuple[str, ...]  # asked in and shown, in the benchmark's order; by script where they are many
+    rows: tuple[FairnessRow, ...]  # over all languages, shown or not
+    scripts: tuple[str, ...] = ()  # of the languages where they are many, else empty
 
 
 @dataclass(frozen=True)
@@ -62,23 +64,32 @@ class FairnessView:
     tasks: tuple[FairnessTask, ...]
 
 
-def page(store: Store, selection: Selection) -> FairnessView:
+def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ()) -> FairnessView:
     """The answer of the page *Fairness*.
 
+    Args:
+        store: where the runs are.
+        selection: tasks, systems and queries.
+        languages: those to show; empty for all. Gaps are over all.
+
     Raises:
-        InputError: an unknown benchmark, task or system.
+        InputError: an unknown benchmark, task or system, or none of the languages.
     """
     rows = fairness(store, selection)
     tasks = []
     for task in chosen_tasks(store, selection):
         mine = tuple(row for row in rows if row.task == task.name)
         measure = measure_label(mine[0].measure if mine else LEAD)
-        tags = tuple(dict.fromkeys(tag for row in mine for tag in row.by_language))
+        asked_in = tuple(dict.fromkeys(tag for row in mine for tag in row.by_language))
+        tags = language_choice.shown(asked_in, languages)
         caption = "No system has run on this task."
         if mine:
             asked = f"{mine[0].gap.n:,} queries · 95 % bootstrap intervals"
-            caption = f"{measure.label} by query language ({', '.join(tags)}) · {asked}"
-        tasks.append(FairnessTask(task_label(task), measure, _takeaway(mine, measure.label), caption, tags, mine))
+            some = language_choice.of_all(tags, asked_in)
+            some = f" · {some}, gaps are over all" if some else ""
+            caption = f"{measure.label} by query language ({', '.join(tags)}) · {asked}{some}"
+        takeaway, scripts = _takeaway(mine, measure.label), language_choice.scripts(tags)
+        tasks.append(FairnessTask(task_label(task), measure, takeaway, caption, tags, mine, scripts))
     return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
 
 
@@ -130,14 +141,25 @@ def _row(evidence: Evidence, place: int, label: SystemLabel) -> FairnessRow:
         gap=evidence.composed(float(max_minus_min(means)), max_minus_min(draws), n=n),
         best_language=evidence.languages[best] if named else None,
         worst_language=evidence.languages[worst] if named else None,
-        paired_difference=evidence.composed(means[best] - means[worst], draws[:, best] - draws[:, worst], n=n)
-        if paired
-        else None,
+        paired_difference=_paired(evidence, split[[best, worst]]) if paired else None,
         p=_p(evidence, split[best], split[worst]) if paired else None,
         by_language={
             tag: found for tag, found in zip(evidence.languages, by_language, strict=True) if found.value is not None
         },
     )
+
+
+def _paired(evidence: Evidence, split: Floats) -> Interval | None:
+    """The first less the second of two languages ``(2, Q)``, on the families that both have a value of; None if none.
+
+    Queries that are left out may be so in one language only.
+    """
+    shared = ~np.any([np.isnan(evidence.family_sums(values)) for values in split], axis=0)
+    if not shared.any():
+        return None
+    both = np.where(shared[evidence.family], split, np.nan)
+    mean, drawn = evidence.mean(both, balanced=False), evidence.draws(both)
+    return evidence.composed(float(mean.value[0] - mean.value[1]), drawn[:, 0] - drawn[:, 1], n=int(mean.n.sum()))
 
 
 def _p(evidence: Evidence, best: Floats, worst: Floats) -> float | None:

@@ -12,8 +12,16 @@ import analysis
 from analysis.model import SystemLabel
 from analysis.stats import bca, bootstrap, permutation
 from analysis.store.read import Store
-from analysis.views.evidence import LEVEL, SEED, benchmark_label, chosen_runs, chosen_tasks, measure_label
-from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection
+from analysis.views.evidence import (
+    LEVEL,
+    SEED,
+    benchmark_label,
+    chosen_runs,
+    chosen_tasks,
+    measure_label,
+    task_label,
+)
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, TaskLabel
 
 DEFINITIONS = Path(__file__).with_name("definitions.toml")
 RANKING = "Ranking"
@@ -80,6 +88,7 @@ class MethodView:
     """The answer of the page *Method*."""
 
     benchmark: BenchmarkLabel
+    tasks: tuple[TaskLabel, ...]
     sections: tuple[Section, ...]
     seeds: tuple[tuple[str, str], ...]  # what is drawn, and with which numbers
     runs: tuple[RunOrigin, ...]
@@ -96,6 +105,7 @@ def page(store: Store, selection: Selection) -> MethodView:
     benchmark = benchmark_label(store.benchmark(selection.benchmark))
     return MethodView(
         benchmark=benchmark,
+        tasks=tuple(task_label(task) for task in chosen_tasks(store, selection)),
         sections=sections(),
         seeds=_seeds(),
         runs=tuple(_runs(store, selection)),

@@ -12,11 +12,13 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
-from analysis.views import slices
+from analysis.views import language_choice, published, slices
 from analysis.views.composite import Composite, composites, task_score
 from analysis.views.composite import takeaway as composite_takeaway
 from analysis.views.evidence import (
+    TIE_RANGE,
     Evidence,
+    Floats,
     benchmark_label,
     chosen_tasks,
     measure_label,
@@ -24,6 +26,7 @@ from analysis.views.evidence import (
     of_100,
     task_label,
 )
+from analysis.views.published import PublishedBoard
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 
@@ -80,10 +83,11 @@ class OverviewView:
     """The leaderboards of one benchmark."""
 
     benchmark: BenchmarkLabel
-    tasks: tuple[TaskOverview, ...]
+    tasks: tuple[TaskOverview, ...]  # without those of which only published figures are known
     measures: tuple[MeasureLabel, ...]  # columns, in order; a task of imported scores has only those imported
     composites: tuple[Composite, ...]  # over the three tasks of MMed-Bench-IR; empty for other benchmarks
     composite_takeaway: Sentence
+    published: tuple[PublishedBoard, ...] = ()  # of these tasks; never ranked together with what was measured
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,8 @@ class Contents:
     benchmarks: tuple[BenchmarkLabel, ...]
     benchmark: BenchmarkLabel  # the chosen one
     tasks: tuple[TaskLabel, ...]  # of the chosen benchmark, the default first
-    systems: tuple[SystemLabel, ...]  # with a complete run on the chosen tasks
+    systems: tuple[SystemLabel, ...]  # with a complete run of the chosen tasks, or published figures
+    unmeasured: tuple[str, ...]  # of these, the ones without a run
     slices: tuple[tuple[str, str], ...]  # query attribute and value: the parts of the chosen tasks' queries
 
 
@@ -121,8 +126,16 @@ OF_HITS = (
 """What only a ranking tells, in the order of _of_hits()."""
 
 
-def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ...] = ()) -> Contents:
+def contents(
+    store: Store, benchmark: str | None = None, *, tasks: tuple[str, ...] = (), without_flagged: bool = False
+) -> Contents:
     """What the sidebar offers; the benchmark built last when none is named.
+
+    Args:
+        store: where the benchmark is.
+        benchmark: name or name@version.
+        tasks: whose systems and slices are offered; all if none is named.
+        without_flagged: what is flagged does not count.
 
     Raises:
         InputError: an unknown benchmark or task.
@@ -134,24 +147,28 @@ def contents(store: Store, benchmark: str | None = None, *, tasks: tuple[str, ..
     row = store.benchmark(benchmark) if benchmark else known[0]
     chosen = benchmark_label(row)
     rows = chosen_tasks(store, Selection(chosen.address, tasks))
-    ran = {run.system for run in store.runs([task.task_id for task in rows]) if run.status == "complete"}
+    ids = [task.task_id for task in rows]
+    ran = {run.system for run in store.runs(ids) if run.status == "complete"}
+    unmeasured = {row.system for row in store.published_sources(ids)} - ran
     labels = store.system_labels()
     return Contents(
         benchmarks=tuple(benchmark_label(row) for row in known),
         benchmark=chosen,
         tasks=tuple(task_label(task) for task in store.tasks(row.benchmark_id)),
-        systems=tuple(label for name, label in labels.items() if name in ran),
-        slices=_slices(store, rows),
+        systems=tuple(label for name, label in labels.items() if name in ran | unmeasured),
+        unmeasured=tuple(sorted(unmeasured)),
+        slices=_slices(store, rows, without_flagged=without_flagged),
     )
 
 
-def _slices(store: Store, tasks: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
+def _slices(store: Store, tasks: Sequence[TaskRow], *, without_flagged: bool) -> tuple[tuple[str, str], ...]:
     """Attribute and value of every part that some but not all queries of these tasks belong to, where they are few."""
     found: dict[tuple[str, str], None] = {}
     for task in tasks:
         queries = store.queries(task.task_id)
         for attribute in slices.names(task, queries):
-            values = slices.values(slices.column(store, task, queries, attribute=attribute))
+            column = slices.column(store, task, queries, attribute=attribute, without_flagged=without_flagged)
+            values = slices.values(column)
             if 1 < len(values) <= MOST_VALUES:
                 found |= dict.fromkeys((attribute, value) for value in values)
     return tuple(found)
@@ -167,7 +184,8 @@ def absent(store: Store, selection: Selection) -> tuple[tuple[str, str], ...]:
     for task in chosen_tasks(store, selection):
         queries = store.queries(task.task_id)
         for name in {name for name, _ in selection.where}:
-            found = slices.values(slices.column(store, task, queries, attribute=name))
+            column = slices.column(store, task, queries, attribute=name, without_flagged=selection.without_flagged)
+            found = slices.values(column)
             held |= {(name, value) for value in found}
     return tuple(pair for pair in selection.where if pair not in held)
 
@@ -179,10 +197,9 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
         InputError: an unknown benchmark, task, system or measure.
     """
     labels = store.system_labels()
-    composed = composites(store, selection)
-    gathered = [
-        Evidence.load(store, task, selection=selection, labels=labels) for task in chosen_tasks(store, selection)
-    ]
+    measured = [task for task in chosen_tasks(store, selection) if not task_label(task).published_only]
+    composed = composites(store, selection) if measured else ()
+    gathered = [Evidence.load(store, task, selection=selection, labels=labels) for task in measured]
     shown = dict.fromkeys(key for evidence in gathered for key in evidence.measures(measures))
     tasks = tuple(_task_overview(evidence, selection, labels, measures) for evidence in gathered)
     return OverviewView(
@@ -191,6 +208,7 @@ def overview(store: Store, selection: Selection, *, measures: tuple[str, ...] = 
         tuple(measure_label(key) for key in shown),
         composed,
         composite_takeaway(composed),
+        published.boards(store, selection),
     )
 
 
@@ -254,10 +272,7 @@ def _health(evidence: Evidence) -> list[dict[str, Any]]:
 
 def _of_hits(evidence: Evidence, place: int) -> tuple[Any, ...]:
     domain, facts, run, judged = evidence.domain, evidence.facts, evidence.runs[place], evidence.judged
-    low, high = (
-        bootstrap.pooled_mean(np.where(domain, facts[f"ndcg_at_10_{end}"][place].astype(float), np.nan)).value
-        for end in ("low", "high")
-    )
+    low, high = (_mean_of_all(facts[name][place][domain]) for name in TIE_RANGE)
     known = bootstrap.pooled_mean(np.where(domain, facts["judged_at_10"][place].astype(float), np.nan)).value
     return (
         run.depth,
@@ -265,10 +280,15 @@ def _of_hits(evidence: Evidence, place: int) -> tuple[Any, ...]:
         run.n_hits,
         int((judged.relevant & (judged.language < 0) & evidence.mask[judged.query]).sum()),
         int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
-        None if np.isnan(low) else (float(low), float(high)),
+        None if np.isnan(low) else (low, high),
         number(float(known)),
         *evidence.store.concentration(run.run_id).get(10, (0, 0.0)),
     )
+
+
+def _mean_of_all(values: Floats) -> float:
+    """NaN where one value is, or there are none."""
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _takeaway(evidence: Evidence, rows: list[OverviewRow]) -> Sentence:
@@ -326,8 +346,9 @@ def _caption(evidence: Evidence) -> str:
     asked = set(evidence.judged.query_language[evidence.domain].tolist())
     tags = [tag for code, tag in enumerate(evidence.languages) if code in asked]
     base = f"over {evidence.task.n_documents:,} documents" if evidence.has_ranks else "· imported per-query scores"
+    named = f" ({', '.join(tags)})" if len(tags) <= language_choice.MOST else ""
     return (
-        f"{int(evidence.domain.sum()):,} queries in {len(tags)} language{'s' * (len(tags) != 1)} ({', '.join(tags)}) "
+        f"{int(evidence.domain.sum()):,} queries in {len(tags)} language{'s' * (len(tags) != 1)}{named} "
         f"{base} · bars and ranges are 95 % bootstrap intervals"
     )
 

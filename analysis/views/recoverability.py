@@ -17,6 +17,7 @@ from analysis.metrics.routes import DEGENERATE_BELOW
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import language_choice
 from analysis.views.evidence import (
     LEVEL,
     Evidence,
@@ -29,7 +30,13 @@ from analysis.views.evidence import (
     strata,
     task_label,
 )
-from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel, scores_only
+from analysis.views.selection import (
+    BenchmarkLabel,
+    Selection,
+    Sentence,
+    TaskLabel,
+    unranked,
+)
 
 XRC_SHARES = (0.5, 0.8)
 MOST = 0.9
@@ -193,7 +200,9 @@ def recoverability(
     )
 
 
-def split(store: Store, selection: Selection, *, by: str, k: int = 100) -> tuple[DepthPart, ...]:
+def split(
+    store: Store, selection: Selection, *, by: str, k: int = 100, languages: tuple[str, ...] = ()
+) -> tuple[DepthPart, ...]:
     """The same for each part of a task's queries, or each route between two languages.
 
     Args:
@@ -201,21 +210,25 @@ def split(store: Store, selection: Selection, *, by: str, k: int = 100) -> tuple
         selection: one task, systems and queries.
         by: a query attribute, or ``route``.
         k: how many candidates the reader's re-ranker would see.
+        languages: those of a split by language or route; empty for all.
 
     Raises:
-        InputError: an unknown benchmark, task, system or attribute, or a task without rankings.
+        InputError: an unknown benchmark, task, system or attribute, a task without rankings, or none of the languages.
     """
     labels = store.system_labels()
     evidence = Evidence.load(store, one_task(store, selection), selection=selection, labels=labels)
     evidence.need_ranks("depth needs rankings")
     task = _Task(evidence, labels, k)
     found: list[DepthPart] = []
+    shown = language_choice.shown(evidence.languages, languages)
     if by == ROUTE:
-        for route in task.slices_by_route(errors=False):
+        for route in task.slices_by_route(errors=False, languages=shown):
             name = f"{route.query_language} → {route.document_language}"
             found.append(DepthPart(name, route.part.n, tuple(task.rows_of(route))))
         return tuple(found)
     for value, part in parts(evidence, by):
+        if by == "language" and value not in shown:
+            continue
         some = _Route(task.slice(part, errors=False), None, None)
         found.append(DepthPart(value, some.part.n, tuple(task.rows_of(some))))
     return tuple(found)
@@ -256,12 +269,12 @@ def _row_at(row: DepthRow, curve: DepthCurve, k: int, chance: float) -> DepthRow
 
 
 def _scores_only(task: TaskRow) -> RecoverabilityTask:
-    reason = scores_only("depth needs rankings")
+    reason = unranked("depth needs rankings", n_queries=task.n_queries)
     return RecoverabilityTask(task_label(task), Sentence(reason, ""), "", (), reason, (), ())
 
 
 def _answer(task: _Task, *, by_route: bool) -> RecoverabilityTask:
-    rows = task.rows()
+    rows, routes = task.rows(), task.slices_by_route(languages=task.evidence.languages)
     return RecoverabilityTask(
         task=task_label(task.evidence.task),
         takeaway=_takeaway(rows),
@@ -269,7 +282,7 @@ def _answer(task: _Task, *, by_route: bool) -> RecoverabilityTask:
         notes=tuple(_notes(rows, task.k)),
         reason=None,
         rows=rows,
-        routes=tuple(row for route in task.slices_by_route() for row in task.rows_of(route)) if by_route else (),
+        routes=tuple(row for route in routes for row in task.rows_of(route)) if by_route else (),
     )
 
 
@@ -480,7 +493,7 @@ class _Task:
         for stored in store.runs([task.task_id]):
             if stored.system == run.parents[0] and stored.status == "complete":
                 deep_enough = stored.depth >= min(pool, task.n_documents)
-                return _FirstStage(pool, store.ranks([stored.run_id])) if deep_enough else None
+                return _FirstStage(pool, self.evidence.ranks_of(stored)) if deep_enough else None
         return None
 
     def rows(self) -> tuple[DepthRow, ...]:
@@ -494,13 +507,13 @@ class _Task:
         ]
         return tuple(replace(row, on_frontier=flag) for row, flag in zip(rows, _on_frontier(rows), strict=True))
 
-    def slices_by_route(self, *, errors: bool = True) -> Iterator[_Route]:
-        """Every route between two languages that has an answer."""
-        judged = self.evidence.judged
-        for source in self.evidence.languages if self.evidence.runs else ():
+    def slices_by_route(self, *, languages: Sequence[str], errors: bool = True) -> Iterator[_Route]:
+        """Every route between two of some languages that has an answer."""
+        judged, known = self.evidence.judged, self.evidence.languages
+        for source in languages if self.evidence.runs else ():
             part = self.evidence.part("language", source)
-            for code, target in enumerate(self.evidence.languages):
-                route = self.slice(part, answers=judged.language == code, errors=errors)
+            for target in languages:
+                route = self.slice(part, answers=judged.language == known.index(target), errors=errors)
                 if route.n:
                     yield _Route(route, source, target)
 

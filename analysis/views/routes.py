@@ -15,6 +15,7 @@ from analysis.model import NEVER, SystemLabel
 from analysis.stats import bootstrap
 from analysis.stats.proportion import wilson
 from analysis.store.read import Store
+from analysis.views import language_choice
 from analysis.views.evidence import (
     LEVEL,
     Evidence,
@@ -61,7 +62,7 @@ class RoutesView:
     task: TaskLabel
     measure: MeasureLabel
     k: int
-    languages: tuple[str, ...]  # in the benchmark's order
+    languages: tuple[str, ...]  # shown, in the benchmark's order; by script where they are many
     language_names: tuple[str, ...]
     systems: tuple[SystemLabel, ...]
     cells: tuple[RouteCell, ...]
@@ -69,6 +70,7 @@ class RoutesView:
     caption: str
     diagonal_reason: str | None  # why the diagonal is blank, where it is
     shallow: tuple[str, ...]  # systems whose run is less than k deep, with the words that say so
+    scripts: tuple[str, ...] = ()  # of the languages where they are many, else empty
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class RouteDifference:
     languages: tuple[str, ...]
     cells: tuple[RouteCell, ...]  # value, low and high are of the difference
     takeaway: Sentence
+    scripts: tuple[str, ...] = ()  # of the languages where they are many, else empty
 
 
 @dataclass(frozen=True)
@@ -112,27 +115,36 @@ class RouteQueries:
     title: str  # "en → ja · all-MiniLM · 198 of 200 queries fail"
 
 
-def routes(store: Store, selection: Selection, *, k: int = 10) -> RoutesView:
+def routes(store: Store, selection: Selection, *, k: int = 10, languages: tuple[str, ...] = ()) -> RoutesView:
     """The route cells of one task for each chosen system.
 
+    Args:
+        store: where the runs are.
+        selection: one task, systems and queries.
+        k: of the recall.
+        languages: those to show; empty for all.
+
     Raises:
-        InputError: an unknown benchmark, task or system; not exactly one task; a task without rankings; or a k below 1.
+        InputError: an unknown benchmark, task or system; not exactly one task; a task without rankings; a k below 1;
+            or none of the languages.
     """
     evidence, labels = _evidence(store, selection, k)
     chosen = tuple(labels[run.system] for run in evidence.runs)
-    cells = tuple(_cells(evidence, k))
+    shown = language_choice.shown(evidence.languages, languages)
+    cells = tuple(_cells(evidence, k, shown))
     return RoutesView(
         benchmark=benchmark_label(evidence.benchmark),
         task=task_label(evidence.task),
         measure=measure_label(f"recall_at_{k}"),
         k=k,
-        languages=evidence.languages,
-        language_names=tuple(language_name(tag) for tag in evidence.languages),
+        languages=shown,
+        language_names=tuple(language_name(tag) for tag in shown),
         systems=chosen,
         cells=cells,
         takeaway=_takeaway(cells, chosen),
-        caption=_caption(evidence, cells, k),
+        caption=_caption(evidence, cells, k, shown),
         diagonal_reason=_diagonal_reason(evidence),
+        scripts=language_choice.scripts(shown),
         shallow=tuple(
             f"{labels[run.system].short}: run is only {run.depth} deep" for run in evidence.runs if run.depth < k
         ),
@@ -148,30 +160,35 @@ def _evidence(store: Store, selection: Selection, k: int) -> tuple[Evidence, dic
     return evidence, labels
 
 
-def _by_language(evidence: Evidence, k: int) -> Floats:
-    """``(S, Q, L)`` recall at k by document language, NaN outside the slice."""
-    found = metrics.recall_by_language(evidence.judged, evidence.ranks, k=k)
+def _by_language(evidence: Evidence, k: int, places: Sequence[int]) -> Floats:
+    """``(S, Q, L)`` recall at k of the documents in each of some languages, NaN outside the slice."""
+    found = metrics.recall_by_language(evidence.judged, evidence.ranks, k=k)[:, :, places]
     return np.where(evidence.mask[np.newaxis, :, np.newaxis], found, np.nan)
 
 
-def _cells(evidence: Evidence, k: int) -> Iterator[RouteCell]:
-    n_systems, n_languages = len(evidence.runs), len(evidence.languages)
-    found = _by_language(evidence, k)
-    preference = _preference(evidence)
+def _places(evidence: Evidence, languages: Sequence[str]) -> list[int]:
+    return [evidence.languages.index(tag) for tag in languages]
+
+
+def _cells(evidence: Evidence, k: int, languages: Sequence[str]) -> Iterator[RouteCell]:
+    n_systems, n_languages = len(evidence.runs), len(languages)
+    places = _places(evidence, languages)
+    found = _by_language(evidence, k, places)
+    preference = _preference(evidence)[:, places][:, :, places]
     means = np.full((n_systems, n_languages, n_languages), np.nan)
     counts = np.zeros((n_languages, n_languages), dtype=np.int64)
     bounds: dict[int, tuple[Floats, Floats, str]] = {}
-    for asked in range(n_languages):
-        columns = _columns(found, evidence.judged.query_language == asked)
+    for asked, code in enumerate(places):
+        columns = _columns(found, evidence.judged.query_language == code)
         mean = evidence.mean(columns, balanced=False)
         means[:, asked] = mean.value.reshape(n_systems, n_languages)
         counts[asked] = mean.n.reshape(n_systems, n_languages)[0] if n_systems else 0
         bounds[asked] = _bounds(evidence, columns, mean)
     retention = metrics.retention(means, counts)
     for place, run in enumerate(evidence.runs):
-        for asked, source in enumerate(evidence.languages):
+        for asked, source in enumerate(languages):
             low, high, method = bounds[asked]
-            for answered, target in enumerate(evidence.languages):
+            for answered, target in enumerate(languages):
                 flat = place * n_languages + answered
                 yield RouteCell(
                     evidence.task.name,
@@ -214,9 +231,8 @@ def _preference(evidence: Evidence) -> Floats:
     """``(S, Lq, Ld)`` how often a language stands above the answer, against its share of the corpus."""
     code = {tag: place for place, tag in enumerate(evidence.languages)}
     counts = np.zeros((len(evidence.runs), len(code), len(code)))
-    for place, asked, language, count in (
-        evidence.store.language_above([run.run_id for run in evidence.runs]) if evidence.runs else ()
-    ):
+    runs, asked_for = [run.run_id for run in evidence.runs], np.flatnonzero(evidence.mask).tolist()
+    for place, asked, language, count in evidence.store.language_above(runs, queries=asked_for):
         counts[place, code[asked], code[language]] = count
     corpus = evidence.store.corpus_languages(evidence.task.task_id)
     share = np.array([corpus.get(tag, 0) for tag in evidence.languages]) / max(sum(corpus.values()), 1)
@@ -276,7 +292,7 @@ def _diagonal_reason(evidence: Evidence) -> str | None:
     return "no answer is in its query's own language, so the diagonal is blank"
 
 
-def _caption(evidence: Evidence, cells: Sequence[RouteCell], k: int) -> str:
+def _caption(evidence: Evidence, cells: Sequence[RouteCell], k: int, languages: Sequence[str]) -> str:
     rows = {cell.query_language: cell.n for cell in cells if cell.n}
     span = (
         "no queries"
@@ -290,11 +306,13 @@ def _caption(evidence: Evidence, cells: Sequence[RouteCell], k: int) -> str:
         span,
         f"{evidence.task.n_documents:,} documents in one pool",
     ]
-    reason = _diagonal_reason(evidence)
-    return " · ".join([*parts, reason] if reason else parts)
+    parts += [_diagonal_reason(evidence) or "", language_choice.of_all(languages, evidence.languages)]
+    return " · ".join(part for part in parts if part)
 
 
-def route_difference(store: Store, selection: Selection, *, a: str, b: str, k: int = 10) -> RouteDifference:
+def route_difference(
+    store: Store, selection: Selection, *, a: str, b: str, k: int = 10, languages: tuple[str, ...] = ()
+) -> RouteDifference:
     """System ``a`` minus system ``b``, cell by cell, paired over queries.
 
     Raises:
@@ -305,25 +323,29 @@ def route_difference(store: Store, selection: Selection, *, a: str, b: str, k: i
     for name in (a, b):
         if name not in place:
             raise InputError(f"system {name!r} has no run of {evidence.task.name}")
-    found = _by_language(evidence, k)
+    shown = language_choice.shown(evidence.languages, languages)
+    found = _by_language(evidence, k, _places(evidence, shown))
     apart = (found[place[a]] - found[place[b]])[np.newaxis]
-    cells = tuple(_difference_cells(evidence, apart, f"{a} − {b}", k))
+    cells = tuple(_difference_cells(evidence, apart, f"{a} − {b}", k, shown))
     return RouteDifference(
         a=labels[a],
         b=labels[b],
         measure=measure_label(f"recall_at_{k}"),
-        languages=evidence.languages,
+        languages=shown,
+        scripts=language_choice.scripts(shown),
         cells=cells,
         takeaway=_difference_takeaway(cells, labels[a], labels[b]),
     )
 
 
-def _difference_cells(evidence: Evidence, apart: Floats, name: str, k: int) -> Iterator[RouteCell]:
-    for asked, source in enumerate(evidence.languages):
-        columns = _columns(apart, evidence.judged.query_language == asked)
+def _difference_cells(
+    evidence: Evidence, apart: Floats, name: str, k: int, languages: Sequence[str]
+) -> Iterator[RouteCell]:
+    for code, source in zip(_places(evidence, languages), languages, strict=True):
+        columns = _columns(apart, evidence.judged.query_language == code)
         mean = evidence.mean(columns, balanced=False)
         low, high = bootstrap.interval_of_draws(evidence.draws(columns), level=LEVEL)
-        for answered, target in enumerate(evidence.languages):
+        for answered, target in enumerate(languages):
             yield RouteCell(
                 evidence.task.name,
                 name,
@@ -415,7 +437,7 @@ def _failing(evidence: Evidence, keep: NDArray[np.bool_], place: int, k: int) ->
 
 def _answer_ranks(evidence: Evidence, rows: NDArray[np.intp], order: Sequence[int]) -> Iterator[AnswerRank]:
     judged, queries = evidence.judged, evidence.queries
-    documents = evidence.store.judgements(evidence.task.task_id).document[rows]
+    documents = evidence.document[rows]
     texts = evidence.store.texts(evidence.task.task_id, sorted(set(documents.tolist())))
     ids = evidence.store.documents(evidence.task.task_id).id
     worst_first = np.lexsort((rows, -evidence.ranks[order[0], rows].astype(np.int64)))

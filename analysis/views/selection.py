@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analysis.model import Interval, SystemLabel, scores_only
+from analysis.model import FlagCounts, Interval, SystemLabel, published_only, scores_only, unranked
 
 __all__ = [  # what charts and pages see of the nouns below them too
     "BenchmarkLabel",
+    "FlagCounts",
     "Interval",
     "MeasureLabel",
     "Selection",
     "Sentence",
     "SystemLabel",
     "TaskLabel",
+    "published_only",
     "scores_only",
+    "unranked",
 ]
 
 
@@ -25,6 +28,7 @@ class Selection(NamedTuple):
     tasks: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()  # query attribute = value: any of the values of each attribute named
+    without_flagged: bool = False  # doubtful queries leave, and judgements of doubtful documents do not count
 
 
 class Sentence(NamedTuple):
@@ -43,6 +47,13 @@ class TaskLabel(NamedTuple):
     is_default: bool
     n_queries: int
     n_documents: int  # 0: the runs are imported per-query scores
+    n_flagged: FlagCounts = FlagCounts()
+    n_published: int = 0  # systems of which somebody published figures
+
+    @property
+    def published_only(self) -> bool:
+        """Whether published figures are all there is: no queries, so nothing that can be measured."""
+        return self.n_published > 0 and not self.n_queries
 
 
 class BenchmarkLabel(NamedTuple):

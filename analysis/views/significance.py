@@ -433,7 +433,7 @@ def _elsewhere(
         tasks = store.tasks(row.benchmark_id)
         if not tasks:
             continue
-        asked = Selection(address, systems=selection.systems)
+        asked = Selection(address, systems=selection.systems, without_flagged=selection.without_flagged)
         evidence = Evidence.load(store, tasks[0], selection=asked, labels=labels)
         key = _measure(evidence, measure)
         if key in evidence.measures((key,)):

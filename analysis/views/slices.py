@@ -25,8 +25,17 @@ def names(task: TaskRow, queries: QueryColumns) -> tuple[str, ...]:
     return (*OWN, *queries.attributes, *((NO_HOME,) if task.n_documents else ()))
 
 
-def column(store: Store, task: TaskRow, queries: QueryColumns, *, attribute: str) -> Column:
+def column(
+    store: Store, task: TaskRow, queries: QueryColumns, *, attribute: str, without_flagged: bool = False
+) -> Column:
     """The value of an attribute for each query, ``(Q,)``; None where a query has none.
+
+    Args:
+        store: where the task is.
+        task: the stored task.
+        queries: all of its queries.
+        attribute: one of :func:`names`.
+        without_flagged: judgements of flagged documents do not count: a query may have its home with them alone.
 
     Raises:
         InputError: the benchmark's queries have no such attribute.
@@ -35,7 +44,7 @@ def column(store: Store, task: TaskRow, queries: QueryColumns, *, attribute: str
         expected = ", ".join(names(task, queries))
         raise InputError(f"unknown query attribute {attribute!r}: {task.name} has {expected}")
     if attribute == NO_HOME:
-        return store.no_home(task.task_id)
+        return store.no_home(task.task_id, without_flagged=without_flagged)
     found: Column = getattr(queries, attribute) if attribute in OWN else queries.attributes[attribute]
     return found
 
@@ -49,15 +58,24 @@ def _order(value: str) -> tuple[float, str]:
     return (float(value) if value.isdecimal() else np.inf, value)
 
 
-def mask(store: Store, task: TaskRow, queries: QueryColumns, *, where: Pairs) -> NDArray[np.bool_]:
+def mask(
+    store: Store, task: TaskRow, queries: QueryColumns, *, where: Pairs, without_flagged: bool = False
+) -> NDArray[np.bool_]:
     """The queries that a selection is about, ``(Q,)``: one of the values asked for, of each attribute asked for.
+
+    Args:
+        store: where the task is.
+        task: the stored task.
+        queries: all of its queries.
+        where: attributes with the values asked for.
+        without_flagged: flagged queries are left out.
 
     Raises:
         InputError: an unknown attribute.
     """
-    keep = np.ones(len(queries.id), dtype=bool)
+    keep = ~store.flagged(task.task_id).queries if without_flagged else np.ones(len(queries.id), dtype=bool)
     for attribute in dict.fromkeys(name for name, _ in where):
-        found = column(store, task, queries, attribute=attribute)
+        found = column(store, task, queries, attribute=attribute, without_flagged=without_flagged)
         wanted = [value for name, value in where if name == attribute]
         keep &= np.any([found == value for value in wanted], axis=0)
     return keep

@@ -92,6 +92,31 @@ def choose_many(
     return tuple(values)
 
 
+def choose_default(
+    widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, default: Sequence[str], **more: Any
+) -> tuple[str, ...]:
+    """A multiselect whose values live in the address; the default ones while it names none that is offered.
+
+    Args:
+        widget: ``st.multiselect``, of the page or the sidebar.
+        label: what stands above it.
+        options: the values, as they stand in the address; without commas.
+        name: of the parameter.
+        default: the values to begin with, in the order of the options.
+        **more: handed to the widget.
+    """
+    asked = many(name) or ()
+    values = [option for option in options if option in asked] or list(default)
+    key = _hold(name, values)
+
+    def changed() -> None:
+        chosen = st.session_state[key]
+        put(**{name: None if not chosen or set(chosen) == set(default) else chosen})
+
+    widget(label, options, key=key, on_change=changed, **more)
+    return tuple(values)
+
+
 def choose_some(
     widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, **more: Any
 ) -> tuple[str, ...]:
@@ -137,15 +162,22 @@ def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **
     return value
 
 
-def switch(label: str, *, name: str) -> bool:
-    """A toggle, off by default, whose value lives in the address."""
-    value = get(name) == "yes"
+def switch(label: str, *, name: str, on: str = "yes", **more: Any) -> bool:
+    """A toggle, off by default, whose value lives in the address.
+
+    Args:
+        label: what stands beside it.
+        name: of the parameter.
+        on: the parameter's value while it is on.
+        **more: handed to the widget.
+    """
+    value = get(name) == on
     key = _hold(name, value)
 
     def changed() -> None:
-        put(**{name: "yes" if st.session_state[key] else None})
+        put(**{name: on if st.session_state[key] else None})
 
-    st.toggle(label, key=key, on_change=changed)
+    st.toggle(label, key=key, on_change=changed, **more)
     return value
 
 

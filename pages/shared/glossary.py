@@ -6,6 +6,13 @@ RUN_ALL = "In a terminal: python -m analysis run --benchmark … --systems all"
 CHOOSE_SYSTEM = "Choose at least one under Systems on the left."
 DEGENERATE = "finds almost nothing across languages"
 
+FLAGGED = (
+    "The import flagged these texts: empty, without letters, in another script than their language’s, or the like. "
+    "Left out, a flagged query is in no number, and judgements of a flagged document do not count: it is neither an "
+    "answer to find nor one that is missed. It still stands where a system ranked it, so ranks stay, and so does what "
+    "was counted with all documents when the run was stored."
+)
+
 OVERVIEW = (
     ("Range", "Below each value: its 95 % interval over draws of other concepts like these (bootstrap)."),
     (
@@ -28,7 +35,11 @@ COMPOSITES = (
 HEALTH = (
     ("Missing queries", "Judged queries that the system did not answer. They count 0, so that failing never pays."),
     ("Tied at rank 10", "Queries in which documents with equal scores stand on both sides of rank 10."),
-    ("nDCG@10 ties allow", "The lowest and highest value that another order among equals would give."),
+    (
+        "nDCG@10 ties allow",
+        "The lowest and highest value that another order among equals would give. Blank where it rests on judgements "
+        "that are left out.",
+    ),
     ("Judged in top 10", "Share of the first ten that somebody judged. Unjudged documents count as not relevant."),
     ("Answers not in the corpus", "Relevant documents that the corpus does not hold: no system can find them."),
     (
@@ -169,6 +180,19 @@ TIERS = (
         "sibling in the corpus are counted; a system that finds nothing fails.",
     ),
     ("Hatched", "What stands at rank 1 is in another language than the query."),
+)
+
+PUBLISHED = (
+    (
+        "Published",
+        "Computed by others and taken over from their result files. It is a mean; the values of each query behind it "
+        "are not known, so it has no interval, cannot be sliced, and is never ranked with what was measured here.",
+    ),
+    (
+        "Subset",
+        "A part of a task that its authors score on its own, mostly one language pair. Over several of them the plain "
+        "mean is taken, as mteb does.",
+    ),
 )
 
 NO_CROSS = "Choose another task, or other queries, on the left."

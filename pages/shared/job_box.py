@@ -50,14 +50,19 @@ def _watch(name: str, lead: str, steps: bool, drawn_with: str | None) -> None:
     if state is None or not runs(state) or source.generation() != drawn_with:
         st.rerun()
         return
+    box(state, lead=lead)
+    if steps:
+        finished(state)
+
+
+def box(state: JobState, *, lead: str) -> None:
+    """A running job: what it does, how far it is, and the button that cancels it."""
     with st.container(border=True):
         explain(f"{lead}: {_step(state.step)}", kind="takeaway")
         st.progress(min(state.done / state.total, 1.0) if state.total else 0.0)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             explain(_pace(state), width="content")
-            st.button("Cancel", on_click=jobs.cancel, args=(name,), key=f"cancel-{name}")
-    if steps:
-        finished(state)
+            st.button("Cancel", on_click=jobs.cancel, args=(state.name,), key=f"cancel-{state.name}")
 
 
 def finished(state: JobState) -> None:

@@ -9,18 +9,43 @@ import streamlit as st
 
 from analysis.charts import overview as charts
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
-from analysis.views.selection import BenchmarkLabel, MeasureLabel
-from pages.shared import glossary, tables, ui
+from analysis.views.selection import BenchmarkLabel, MeasureLabel, TaskLabel
+from pages.shared import address, glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
 TASK_SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
 NUMBERS = ("value", "low", "high", "level", "method", "aggregate", "other_mean", "ceiling", "n")
 
 
+def measured(view: OverviewView, *, dark: bool) -> None:
+    """What was measured here, by the measure that the sidebar chooses: the three tasks together, then each task."""
+    measures = {measure.key: measure for measure in view.measures}
+    with st.sidebar:
+        chosen = address.choose(
+            st.selectbox,
+            "Measure",
+            list(measures),
+            name="measure",
+            default=view.tasks[0].lead.key,
+            format_func=lambda key: measures[key].label,
+        )
+    composites(view, dark=dark)
+    for task in view.tasks:
+        show(task, view, measure=measures[chosen], dark=dark, heading=len(view.tasks) > 1)
+
+
+def size(tasks: Sequence[TaskLabel]) -> str:
+    """How much the chosen tasks hold, in words."""
+    queries, documents = (sum(getattr(task, name) for task in tasks) for name in ("n_queries", "n_documents"))
+    if not queries:
+        return "published figures"
+    return f"{queries:,} queries · {f'{documents:,} documents' if documents else 'imported scores'}"
+
+
 def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark: bool, heading: bool) -> None:
     """One task: takeaway, chart, table, and whether the numbers can be trusted."""
     if heading:
-        st.header(task.task.title, anchor=False)
+        st.header(tables.literal(task.task.title), anchor=False)
     ui.takeaway(task.takeaway)
     ui.caption(task.caption, measures=view.measures, more=glossary.OVERVIEW)
     if not task.rows:
@@ -30,7 +55,7 @@ def show(task: TaskOverview, view: OverviewView, *, measure: MeasureLabel, dark:
         )
         return
     if task.coverage_note:
-        st.warning(task.coverage_note)
+        st.warning(tables.literal(task.coverage_note))
     ui.chart(
         charts.leaderboard(task, measure, dark=dark),
         key=f"leaderboard-{task.task.name}",

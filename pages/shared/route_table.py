@@ -69,7 +69,7 @@ def pickers(view: RoutesView) -> str | None:
 def show(found: RouteQueries, *, dark: bool) -> None:
     """The queries of the chosen route, the worst first, with the rank each system gave each right answer."""
     with st.container(key="route"):
-        st.header(found.title, anchor=False)
+        st.header(tables.literal(found.title), anchor=False)
         every = len(found.rows) <= FEW or address.get("rows") == "yes"
         rows = found.rows if every else found.rows[:FEW]
         shown = f"{len(rows):,} of {len(found.rows):,} right answers, the worst first"
@@ -152,6 +152,8 @@ def cells_as_rows(cells: Sequence[RouteCell]) -> tuple[list[str], list[list[obje
     return header, [[getattr(cell, name) for name in header] for cell in cells]
 
 
-def difference(frame: ui.Frame, view: RoutesView, *, system: str, minus: str) -> RouteDifference:
+def difference(
+    frame: ui.Frame, view: RoutesView, *, system: str, minus: str, languages: tuple[str, ...]
+) -> RouteDifference:
     """One system minus another on the chosen task."""
-    return ui.answer(routes.route_difference, frame.selection, a=system, b=minus, k=view.k)
+    return ui.answer(routes.route_difference, frame.selection, a=system, b=minus, k=view.k, languages=languages)

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,9 @@ class Markup(str):
 Cell = str | Markup
 Width = Literal["stretch", "content"]
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a formula of a spreadsheet begins with."""
+
 STYLE = Path(__file__).with_name("style.css")
 
 
@@ -43,6 +47,11 @@ def escaped(text: str, *, language: str | None = None) -> Markup:
     """Corpus or user text in its own direction and script."""
     tag = f' lang="{html.escape(language)}"' if language else ""
     return Markup(f'<span dir="auto"{tag}>{html.escape(text)}</span>')
+
+
+def literal(text: str) -> str:
+    """A text for what reads Markdown, in which it stays a text: no link, picture, directive, formula or HTML."""
+    return re.sub(r"([\\\[\]<`*$~]|:(?=\w)|(?<!\w)_|_(?!\w))", r"\\\1", text)
 
 
 def badge(language: str, *, dark: bool) -> Markup:
@@ -122,7 +131,8 @@ def table(
     """An HTML table.
 
     Args:
-        columns: heading -> "text", "passage" (a column that keeps room for sentences) or "number" (aligned right).
+        columns: heading -> "text", "passage" (a column that keeps room for sentences), "stamp" (a time, in one
+            line) or "number" (aligned right).
         rows: one cell a column, plain text is escaped; a bare string is the name of a group of the rows below it.
         caption: for screen readers.
         style: a class of the style sheet.
@@ -148,9 +158,20 @@ def _row(row: Sequence[Cell] | str, kinds: Sequence[str]) -> str:
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """Rows as CSV in UTF-8 with a byte order mark, which spreadsheets need for other scripts; None is empty."""
+    """Rows as CSV for spreadsheets: UTF-8 with a byte order mark, which they need for other scripts; None is empty.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe; numbers stay as they are.
+    """
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    usual, quoted = (csv.writer(out, lineterminator="\n", quoting=how) for how in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    for row in (header, *rows):
+        cells = [_inert(value) for value in row]
+        writer = quoted if any("\r" in cell for cell in cells if isinstance(cell, str)) else usual
+        writer.writerow(cells)  # Python 3.11 would leave a carriage return without quotes
     return out.getvalue().encode("utf-8-sig")
+
+
+def _inert(value: object) -> object:
+    if value is None:
+        return ""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -111,7 +111,7 @@ def pickers(systems: Sequence[SystemLabel]) -> Chosen:
 def show_examples(found: Sequence[Example], chosen: Chosen, *, dark: bool) -> None:
     """The queries of the chosen outcome with what stands at rank 1, the worst answered first."""
     words = OUTCOMES[f"{chosen.relation},{chosen.language}"]
-    st.subheader(f"{chosen.system.short} · {words} · {len(found):,} queries", anchor=False)
+    st.subheader(tables.literal(f"{chosen.system.short} · {words} · {len(found):,} queries"), anchor=False)
     if not found:
         ui.grey("No query of this part has that at rank 1.")
         return

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from analysis.errors import BabelscopeError, InputError
-from analysis.views import overview, source
+from analysis.views import flags, overview, source
 from analysis.views.overview import Contents
 from analysis.views.selection import (
     BenchmarkLabel,
@@ -21,6 +21,7 @@ from analysis.views.selection import (
     Sentence,
     SystemLabel,
     TaskLabel,
+    published_only,
     scores_only,
 )
 from pages.shared import address, first_start, glossary, more_data, tables
@@ -31,7 +32,7 @@ Part = tuple[str, str]
 """A query attribute and one of its values."""
 
 ALL_TASKS = "all"
-CHOICES = ("benchmark", "task", "systems", "measure", "where")
+CHOICES = ("benchmark", "task", "systems", "measure", "where", "flagged", "languages")
 """The parameters that every page understands; the others belong to one page."""
 
 CHART = {
@@ -56,9 +57,10 @@ TIERS = PageLink("pages/tiers.py", "tiers", "Difficulty tiers", "What does it co
 RECOVERABILITY = PageLink("pages/recoverability.py", "recoverability", "Recoverability", "Would a re-ranker fix it?")
 FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
 SIGNIFICANCE = PageLink("pages/significance.py", "significance", "Significance", "Is it real?")
+DATA = PageLink("pages/data.py", "data", "Data and runs", "What is here, and how do I bring my own?")
 METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, PROBE, METHOD)
+PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, PROBE, DATA, METHOD)
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,24 @@ class Frame:
     offered: Contents  # what there was to choose from
     benchmark: BenchmarkLabel
     tasks: tuple[TaskLabel, ...]  # one, or all where the page offers that
-    systems: tuple[SystemLabel, ...]  # the chosen ones
+    systems: tuple[SystemLabel, ...]  # the chosen ones that ran, or if none did those with published figures
     selection: Selection
     dark: bool
+    measured: bool = True  # whether a chosen system has run; else there are published figures of it at most
 
 
 # The frame
 
 
 @contextmanager
-def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> Iterator[Frame]:
+def page(
+    which: PageLink,
+    *,
+    every_task: bool = False,
+    systems: bool = True,
+    everything: bool = False,
+    empty: Callable[[], None] | None = None,
+) -> Iterator[Frame]:
     """Draw the frame of a page and hand over what the sidebar chose.
 
     Without data the page says what to do next and stops. An error meant for people is shown as its one sentence.
@@ -86,6 +96,8 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         which: the page.
         every_task: also offer all tasks together.
         systems: let the sidebar choose systems.
+        everything: the page is about all that is stored, so that doubtful items cannot be left out.
+        empty: draws what the page offers where nothing is stored yet.
     """
     st.set_page_config(page_title=f"{which.title} · Babelscope", layout="wide", initial_sidebar_state="expanded")
     address.open_page(which.address)
@@ -94,12 +106,16 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
         _masthead(which)
     st.title(which.question, anchor=False)
     try:
-        if source.open_source() is None or (first_start.running() and not answer(overview.contents, None).systems):
+        if _nothing_yet():
             first_start.show()
+            if empty:
+                empty()
             st.stop()
         first_start.show_rest()
         with st.sidebar:
-            frame = _choices(every_task=every_task, systems=systems)
+            frame = _choices(every_task=every_task, systems=systems, everything=everything)
+        if frame.selection.without_flagged:
+            grey(flags.sentence(frame.tasks, left_out=True))
         yield frame
         with st.sidebar:
             first_start.offer_to_finish()
@@ -107,6 +123,14 @@ def page(which: PageLink, *, every_task: bool = False, systems: bool = True) -> 
     except BabelscopeError as error:
         trouble(error)
         st.stop()
+
+
+def _nothing_yet() -> bool:
+    """Whether there is nothing to show: no benchmark, or only one that the first build is about to run systems on."""
+    store = source.open_source()
+    if store is None or not store.benchmarks():
+        return True
+    return first_start.running() and not answer(overview.contents, None).systems
 
 
 def is_dark() -> bool:
@@ -124,27 +148,42 @@ def _masthead(which: PageLink) -> None:
     st.space("small")
 
 
-def _choices(*, every_task: bool, systems: bool) -> Frame:
+def _choices(*, every_task: bool, systems: bool, everything: bool) -> Frame:
     """The sidebar's select boxes, from benchmark to systems."""
     offered = answer(overview.contents, address.get("benchmark"))
     benchmark = _benchmark(offered)
     tasks = _tasks(offered.tasks, every_task=every_task)
+    without_flagged = _without_flagged(tasks, everything=everything)
     names = tuple(task.name for task in tasks)
-    here = answer(overview.contents, benchmark.address, tasks=names)
+    here = answer(overview.contents, benchmark.address, tasks=names, without_flagged=without_flagged)
     ran = here.systems
     chosen = _systems(ran) if systems and ran else ran
-    where = _slice(benchmark.address, names, here.slices) if systems else ()
+    whole = Selection(benchmark.address, names, without_flagged=without_flagged)
+    where = _slice(whole, here.slices) if systems else ()
     some = tuple(label.name for label in chosen) if len(chosen) < len(ran) else ()
-    return Frame(offered, benchmark, tasks, chosen, Selection(benchmark.address, names, some, where), is_dark())
+    measured = tuple(label for label in chosen if label.name not in here.unmeasured)
+    selection = whole._replace(systems=some, where=where)
+    return Frame(offered, benchmark, tasks, measured or chosen, selection, is_dark(), bool(measured))
 
 
-def _slice(benchmark: str, tasks: tuple[str, ...], offered: Sequence[Part]) -> tuple[Part, ...]:
+def _without_flagged(tasks: Sequence[TaskLabel], *, everything: bool) -> bool:
+    """Whether doubtful items are left out; said only where there are some, and asked where they can be."""
+    if not flags.total(tasks).reasons:
+        return False
+    left_out = not everything and address.switch(
+        "Leave out doubtful items", name="flagged", on="out", help=glossary.FLAGGED
+    )
+    grey(flags.sentence(tasks, left_out=left_out))
+    return left_out
+
+
+def _slice(whole: Selection, offered: Sequence[Part]) -> tuple[Part, ...]:
     """The part of the queries that the page is about: any of the chosen values of each attribute; all by default.
 
     What the address asks for counts although an attribute has too many values to be offered.
     """
     asked = tuple(_part(text) for text in address.many("where") or ())
-    absent = answer(overview.absent, Selection(benchmark, tasks, where=asked)) if asked else ()
+    absent = answer(overview.absent, whole._replace(where=asked)) if asked else ()
     if absent:
         words = ", ".join(f"{attribute}={value}" for attribute, value in offered)
         raise InputError(f"unknown part of the queries {'='.join(absent[0])!r}: this task has {words or 'none'}")
@@ -182,7 +221,7 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
         list(known),
         name="benchmark",
         default=chosen,
-        clears=("task", "systems", "where", "route", "system", "concept"),
+        clears=("task", "systems", "where", "route", "system", "concept", "languages", "split"),
         format_func=lambda name: _benchmark_name(known[name]),
     )
     return known[chosen]
@@ -203,7 +242,7 @@ def _tasks(tasks: Sequence[TaskLabel], *, every_task: bool) -> tuple[TaskLabel, 
         [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known),
         name="task",
         default=next((label.name for label in tasks if label.is_default), tasks[0].name),
-        clears=("where", "route", "concept"),
+        clears=("where", "route", "concept", "languages", "split"),
         format_func=lambda name: known[name].title if name in known else "All tasks",
     )
     return (known[name],) if name in known else tuple(tasks)
@@ -221,7 +260,7 @@ def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
         placeholder="Choose systems",
     )
     if unknown:
-        st.caption(f"Not run on this task: {', '.join(unknown)}")
+        st.caption(tables.literal(f"Not run on this task: {', '.join(unknown)}"))
     return tuple(known[name] for name in chosen)
 
 
@@ -311,7 +350,7 @@ def grey(words: str, *, width: Width = "stretch") -> None:
 def trouble(error: BabelscopeError) -> None:
     """An error meant for people, as its one sentence, with a way on."""
     words = str(error)
-    st.error(words[:1].upper() + words[1:])
+    st.error(tables.literal(words[:1].upper() + words[1:]))
     go_to(OVERVIEW, "Open the Overview afresh")
 
 
@@ -325,16 +364,18 @@ def no_systems(frame: Frame) -> NoReturn:
         tasks = "".join(f" --task {task.name}" for task in frame.tasks)
         command = f"python -m analysis run --benchmark {frame.benchmark.address}{tasks} --systems all"
         nothing("No system has run on this task yet.", next_step=f"In a terminal: {command}")
+        go_to(DATA, "Or run systems from here →", **shared_choices(), part="run")
     st.stop()
 
 
 def need_rankings(frame: Frame, what: str) -> None:
-    """Say why a page has no answer for imported scores, and stop it there.
+    """Say why a page has no answer for imported scores or published figures, and stop it there.
 
     Args:
         frame: what the sidebar chose.
         what: as in "language routes need rankings".
     """
+    need_values(frame, what)
     if any(task.n_documents for task in frame.tasks):
         return
     words = scores_only(what)
@@ -342,6 +383,21 @@ def need_rankings(frame: Frame, what: str) -> None:
         f"{words[:1].upper()}{words[1:]}.",
         next_step="Overview, Fairness and Significance show the imported scores.",
     )
+    st.stop()
+
+
+def need_values(frame: Frame, what: str) -> None:
+    """Say why a page has no answer where there are published figures only, and stop it there.
+
+    Args:
+        frame: what the sidebar chose.
+        what: as in "fairness needs the values of each query".
+    """
+    only = all(task.published_only for task in frame.tasks)
+    if not only and (frame.measured or not frame.systems):
+        return
+    words = published_only(what) if only else f"of the chosen systems only published figures are known: {what}"
+    nothing(f"{words[:1].upper()}{words[1:]}.", next_step="Overview and Language routes show the published figures.")
     st.stop()
 
 

@@ -10,6 +10,9 @@ from playwright.sync_api import Error
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from analysis.jobs.build import build_bedside
+from analysis.model import silent
+from analysis.paths import Cache
 from tests.browser.running import app, chromium
 
 
@@ -57,3 +60,11 @@ def visit(chrome):
             boxes = page.locator('[data-testid="stException"]').all_inner_texts()
             assert not boxes
         context.close()
+
+
+@pytest.fixture
+def bedside_questions(tmp_path):
+    """The cache folder of a store with Bedside and no run."""
+    cache = Cache(tmp_path / "cache")
+    build_bedside(cache, progress=silent)
+    return cache.root

@@ -67,3 +67,16 @@ def test_the_light_ink_is_the_one_of_the_design():
 def test_half_way_between_two_colours():
     assert theme.mix("#000000", "#FFFFFF", share=0.5) == "#808080"
     assert theme.colour_at(((0, "#000000"), (1, "#FFFFFF")), 0.5) == "#808080"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("BM25 & <b>x</b>", "BM25 &amp; &lt;b&gt;x&lt;/b&gt;"),
+        ('<a href="https://a.b">"c"</a>', '&lt;a href="https://a.b"&gt;"c"&lt;/a&gt;'),
+        ("$x^2$", "&#36;x^2&#36;"),
+        ("USE → MaxSim", "USE → MaxSim"),
+    ],
+)
+def test_a_text_of_others_holds_nothing_that_plotly_reads(text, made):
+    assert theme.plain(text) == made

@@ -2,6 +2,10 @@
 
 import pytest
 
+from analysis.paths import Cache
+from tests.hand_made import state
+from tests.imports.imported import GOOD, stored, written
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -13,3 +17,17 @@ def file(tmp_path):
         return path
 
     return made
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A store that no fault may touch."""
+    root = tmp_path_factory.mktemp("kept")
+    cache = Cache(root / "cache")
+    stored(cache, written(root / "good", GOOD))
+    return cache, state(cache.root)

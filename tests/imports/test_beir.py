@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -14,62 +15,19 @@ from analysis.imports import folder as folders
 from analysis.imports.parts import Options
 from analysis.imports.report import Listed, report, table
 from analysis.jobs.import_benchmark import BenchmarkRequest, read_benchmark, store_benchmark
-from analysis.model import silent
+from analysis.model import Flag, FlagCounts, silent
 from analysis.paths import Cache
 from analysis.store import read
 from tests.hand_made import put, state, worked_example
-
-CORPUS = [
-    {"_id": "d1", "title": "", "text": "heart attack", "language": "en", "family": "c1"},
-    {"_id": "d2", "title": "", "text": "infarto de miocardio", "language": "es", "family": "c1"},
-    {"_id": "d3", "title": "", "text": "broken bone", "language": "en", "family": "c2"},
-]
-QUERIES = [
-    {"_id": "q1", "text": "myocardial infarction", "language": "en", "family": "c1", "tier": 2},
-    {"_id": "q2", "text": "ataque al corazón", "language": "es", "family": "c1", "metadata": {"topic": "heart"}},
-]
-QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\nq2\td1\t1\nq2\td3\t0\n"
-
-
-def lines(rows):
-    return "".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-GOOD = {"corpus.jsonl": lines(CORPUS), "queries.jsonl": lines(QUERIES), "qrels/test.tsv": QRELS}
+from tests.imports.imported import CORPUS, GOOD, QRELS, QUERIES, grades, lines, stored, task_of, written
 
 
 @pytest.fixture
 def folder(tmp_path):
     def made(changes=None, *, name="mine"):
-        for path, content in {**GOOD, **(changes or {})}.items():
-            target = tmp_path / name / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if content is not None:
-                target.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tmp_path / name
+        return written(tmp_path / name, {**GOOD, **(changes or {})})
 
     return made
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return Cache(tmp_path / "cache")
-
-
-def stored(cache, path, *, name="mine", task="main", **options):
-    found = read_benchmark(BenchmarkRequest(path, name, task, Options(**options)), progress=silent)
-    return store_benchmark(cache, benchmark=found.benchmark, progress=silent)
-
-
-def task_of(cache, name="mine"):
-    store = read.open_store(cache)
-    return store, store.tasks(store.benchmark(name).benchmark_id)[0]
-
-
-def grades(store, task):
-    queries, documents = store.queries(task.task_id).id, store.documents(task.task_id).id
-    rows = store.judgements(task.task_id, all_grades=True)
-    return {(queries[q], documents[d]): g for q, d, g in zip(rows.query, rows.document, rows.grade, strict=True)}
 
 
 # What is read
@@ -93,7 +51,7 @@ def test_the_same_content_is_stored_once_and_other_content_is_refused(folder, ca
     stored(cache, path)
     before = state(cache.root)
     assert stored(cache, path) == ("mine@1", False)
-    packed = folder(dict.fromkeys(GOOD) | {f"{n}.gz": gzip.compress(t.encode()) for n, t in GOOD.items()},
+    packed = folder(dict.fromkeys(GOOD) | {f"{n}.gz": gzip.compress(t.encode(), mtime=0) for n, t in GOOD.items()},
                     name="packed")  # fmt: skip
     assert stored(cache, packed) == ("mine@1", False)
     other = folder({"qrels/test.tsv": QRELS.replace("\t0", "\t1")}, name="other")
@@ -344,7 +302,7 @@ def test_a_query_that_is_a_document_leaves_its_ranking_only_when_asked_and_never
     assert [document.family for document in found.documents] == ["A", "document 1"]
 
 
-def test_queries_of_doubtful_text_can_be_left_out(folder):
+def test_doubtful_queries_and_documents_are_flagged_and_nothing_of_them_is_changed(folder, cache):
     texts = [
         ("zh", "小行星危害地球"),
         ("zh", "Combatting marriage"),
@@ -353,13 +311,55 @@ def test_queries_of_doubtful_text_can_be_left_out(folder):
         ("ja", "COVID-19 の 症状"),
     ]
     rows = [{"_id": f"q{n}", "text": text, "language": tag} for n, (tag, text) in enumerate(texts)]
-    path = folder({"queries.jsonl": lines(rows), "qrels/test.tsv": "q0\td1\t1\n"})
-    found = folders.read(path, options=Options())
-    expected = ["ok", "other script", "no letters", "no text", "ok"]
-    assert [query.attributes["text_check"] for query in found.queries] == expected
+    corpus = [
+        *CORPUS,
+        {"_id": "d4", "text": "", "language": "en"},
+        {"_id": "d5", "text": "сердце болит", "language": "es"},
+        {"_id": "d6", "title": "a title", "text": "", "language": "en"},  # its title is its text
+    ]
+    files = {"queries.jsonl": lines(rows), "corpus.jsonl": lines(corpus), "qrels/test.tsv": "q0\td1\t1\nq9\td1\t1\n"}
+    path = folder(files)
+    found = folders.read(path, options=Options(query_language="en"))
+    expected = (
+        Flag("query", "q1", "other script"),
+        Flag("query", "q2", "no letters"),
+        Flag("query", "q3", "no text"),
+        Flag("query", "q9", "no text"),  # judged, and in no file of queries
+        Flag("document", "d4", "no text"),
+        Flag("document", "d5", "other script"),
+    )
+    assert found.flags == expected
+    assert all(not query.attributes for query in found.queries)
     assert report(found).doubts.letterless_queries == Listed(1, ("q2",))
-    path = folder({"queries.jsonl": lines(rows[:1]), "qrels/test.tsv": "q0\td1\t1\n"})
-    assert [dict(query.attributes) for query in folders.read(path, options=Options()).queries] == [{}]
+    assert report(found).n_flagged == FlagCounts(4, 2, {"no text": 3, "other script": 2, "no letters": 1})
+    reasons = "3 no text, 2 other script, 1 no letters; --without-flagged leaves them out"
+    assert ("flagged", "4 queries, 2 documents", reasons) in table(report(found))
+    stored(cache, path, query_language="en")
+    store, task = task_of(cache)
+    assert store.flags(task.task_id) == expected
+    assert task.n_queries == 6
+
+
+def test_sound_texts_are_not_flagged(folder):
+    found = folders.read(folder(), options=Options())
+    assert found.flags == ()
+    assert "flagged" not in [row[0] for row in table(report(found))]
+
+
+def test_the_same_files_flagged_otherwise_are_flagged_anew(folder, cache):
+    """As a later version of the program would."""
+    path = folder()
+    made = read_benchmark(BenchmarkRequest(path, "mine"), progress=silent).benchmark
+    (task,) = made.tasks
+    doubtful = replace(made, tasks=(replace(task, flags=(Flag("query", "q1", "misaligned"),)),))
+    assert store_benchmark(cache, benchmark=doubtful, progress=silent) == ("mine@1", True)
+    before = state(cache.root)
+    assert store_benchmark(cache, benchmark=doubtful, progress=silent) == ("mine@1", False)
+    assert state(cache.root) == before
+    assert stored(cache, path) == ("mine@1", False)
+    store, row = task_of(cache)
+    assert store.flags(row.task_id) == ()
+    assert len(store.benchmarks()) == 1
 
 
 def test_metadata_never_takes_a_name_that_means_something_else(folder):
@@ -668,18 +668,6 @@ FAULTS: list[tuple[str, dict, dict, str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """A store that no fault may touch."""
-    root = tmp_path_factory.mktemp("kept")
-    for path, content in GOOD.items():
-        (root / "good" / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / "good" / path).write_text(content, encoding="utf-8")
-    cache = Cache(root / "cache")
-    stored(cache, root / "good")
-    return cache, state(cache.root)
-
-
 @pytest.mark.parametrize(("changes", "options", "message"), [fault[1:] for fault in FAULTS], ids=[f[0] for f in FAULTS])
 def test_a_fault_is_one_sentence_and_nothing_is_stored(folder, kept, changes, options, message):
     cache, before = kept
@@ -719,6 +707,7 @@ def test_lenient_keeps_what_is_sound_and_lists_every_row(folder, cache):
     assert store.corpus(task.task_id).texts[0] == "heart attack"
     assert store.corpus(task.task_id).languages[-1] == "und"
     assert list(store.queries(task.task_id).attributes["ambiguous_id"]) == ["yes", None]
+    assert store.flags(task.task_id) == (Flag("query", "q1", "ambiguous id"),)
     assert grades(store, task)["q1", "d1"] == 3
     assert store.benchmark("mine").settings["tasks"]["main"]["report"]["mended"][-1]["n"] == 2
 

@@ -137,8 +137,8 @@ ROWS = GOOD.splitlines(keepends=True)
         (GOOD.replace("n,p1", '"n,n",p1'), "line 4: model 'n,n': expected a name without a comma"),
         (GOOD.encode() + b"m,\xe9,en,general,0,0\n", "line 5: byte 0xE9, expected UTF-8"),
         (GOOD + 'm,"q,en,general,0,0\n', "line 5: unexpected end of data"),
-        (b"\x1f\x8bnot gzip at all", "expected a whole file, plain, gzip or Zstandard"),
-        (gzip.compress(GOOD.encode(), mtime=0)[:-12], "expected a whole file, plain, gzip or Zstandard"),
+        (b"\x1f\x8bnot gzip at all", "expected a whole file, plain, gzip, Zstandard or LZ4"),
+        (gzip.compress(GOOD.encode(), mtime=0)[:-12], "expected a whole file, plain, gzip, Zstandard or LZ4"),
         (
             "model,query_id,query_language,recall_at_10_same\nm,a,en,1\nn,a,en,\n",
             "line 3: query 'a' has recall_at_10_same in line 2 and none in line 3",

@@ -1,3 +1,6 @@
+import csv
+import io
+
 import pytest
 
 from pages.shared import tables
@@ -31,3 +34,10 @@ def test_the_ink_of_a_rank_fades_to_the_last_place():
 
 def test_csv_keeps_other_scripts_and_leaves_missing_empty():
     assert tables.as_csv(["a", "b"], [["食道", None], ["x,y", 0.1]]) == '\ufeffa,b\n食道,\n"x,y",0.1\n'.encode()
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@cmd", "\tx", "\rx"])
+def test_what_a_spreadsheet_would_run_becomes_a_text_and_numbers_stay(text):
+    made = tables.as_csv([text, "b"], [[text, -0.5], ["a=1", -3]])
+    lines = list(csv.reader(io.StringIO(made.decode("utf-8-sig"), newline="")))
+    assert lines == [[f"'{text}", "b"], [f"'{text}", "-0.5"], ["a=1", "-3"]]

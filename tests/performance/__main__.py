@@ -24,6 +24,7 @@ from analysis.systems.index import Index
 from analysis.systems.workbench import Workbench
 from analysis.views.evidence import Evidence
 from analysis.views.selection import Selection
+from tests.performance import run_files
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SEED = 7
@@ -34,7 +35,7 @@ PEER_MEASURES = {"ndcg_cut.10", "recall.1,5,10,100", "recip_rank"}
 class Row(NamedTuple):
     work: str
     peer: str
-    ratio: float  # peer's time ÷ ours, for the probe (encode + search) ÷ encode
+    ratio: float  # peer's time or memory ÷ ours, for the probe (encode + search) ÷ encode
     bar: str
     detail: str
 
@@ -227,8 +228,33 @@ def live_probe(*, passages=80_049):
     )  # fmt: skip
 
 
+def importing(size=run_files.LARGE):
+    """Run files to stored hits and per-query values: time and peak memory of whole processes."""
+    mine, held, streamed = run_files.measured(size, peers=("all", "files"))
+    work = f"run files to stored hits and per-query measures, {size.systems * size.queries * size.depth:,} lines"
+    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in mine.stages.items())
+    return [
+        Row(
+            work,
+            "pytrec_eval parse + evaluate",
+            held.seconds / mine.seconds,
+            "≥ 3×",
+            f"{mine.seconds:.1f} s ({stages}) against {held.seconds:.1f} s; of all cores together {mine.cpu:.1f} s "
+            f"against {held.cpu:.1f} s",
+        ),
+        Row(
+            f"{work}: peak memory",
+            "pytrec_eval, all runs held",
+            held.peak / mine.peak,
+            "≥ 3×",
+            f"{mine.peak:,.0f} MB against {held.peak:,.0f} MB ({streamed.peak:,.0f} MB where each run is dropped after "
+            "it is evaluated)",
+        ),
+    ]
+
+
 def main():
-    rows = [per_query_measures(), intervals(), encoding(), live_probe()]
+    rows = [*importing(), per_query_measures(), intervals(), encoding(), live_probe()]
     lines = [
         "# Measured",
         "",
@@ -238,6 +264,10 @@ def main():
         "| work | peer | ratio | bar | detail |",
         "|---|---|---|---|---|",
         *(f"| {row.work} | {row.peer} | {row.ratio:.1f}× | {row.bar} | {row.detail} |" for row in rows),
+        "",
+        "How an import grows; seconds and peak memory of one process, its imports left out of the time:",
+        "",
+        *run_files.growth(),
     ]
     text = "\n".join(lines) + "\n"
     print(text)

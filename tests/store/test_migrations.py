@@ -13,7 +13,7 @@ from tests.store.by_hand import add_run, benchmark, files, stored, tampered
 NEXT = """
 ALTER TABLE run ADD COLUMN comment VARCHAR;
 UPDATE run SET comment = 'made before the next schema';
-CREATE TABLE published (value DOUBLE);
+CREATE TABLE newest (value DOUBLE);
 """
 NOW = connection.newest_schema()
 NEXT_FILE = f"{NOW + 1:03d}_next.sql"
@@ -78,7 +78,7 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_opened(cache, steps):
             (NOW + 1, NEXT_FILE.removesuffix(".sql")),
         ]
         assert cursor.execute("SELECT system, comment FROM run").fetchall() == [("bm25", "made before the next schema")]
-        assert "published" in tables(cursor)
+        assert "newest" in tables(cursor)
     [run] = store.runs([1])
     assert store.ranks([run.run_id]).shape == (1, 4)
     assert len(store.hits(run)) == 4

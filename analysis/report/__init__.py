@@ -1,0 +1,1 @@
+"""The pages on paper: one HTML file, and every table in LaTeX."""

