@@ -62,7 +62,7 @@ def _draw(figure: go.Figure, place: float, row: PublishedSystem, *, board: Publi
         marker={"color": theme.see_through(colour, alpha=SEE_THROUGH), "line": {"width": 1.4, "color": colour}},
         hovertext=[_hover(row, board.lead, board.n_shared)],
         hoverinfo="text",
-        name=row.system.short,
+        name=theme.plain(row.system.short),
     )
     figure.add_annotation(
         x=value,

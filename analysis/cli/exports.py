@@ -13,13 +13,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from analysis.cli.output import plain, write_csv
+from analysis.cli.output import plain
 from analysis.cli.read import opened, query_rows, selection
 from analysis.errors import InputError
 from analysis.model import unranked
 from analysis.paths import Cache
 from analysis.report.files import named, whole_file, whole_folder
 from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, TaskRow
+from analysis.views.delimited import write_csv
 from analysis.views.evidence import chosen_tasks
 
 TABLES = ("overview", "composites", "routes", "recoverability", "tiers", "fairness", "tax", "pairs", "orders")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from analysis import paths
 from analysis.cli import output
-from analysis.cli.work import job_name
+from analysis.cli.work import CHECKED, job_name
 from analysis.jobs.import_results import (
     ResultsReport,
     ResultsRequest,
@@ -19,8 +19,8 @@ from analysis.jobs.import_results import (
 )
 from analysis.jobs.progress import JobProgress, JobResult, heard
 from analysis.model import silent
+from analysis.text import counted
 
-CHECKED = "checked, nothing stored"
 SHOWN = 5  # systems or languages that a line names
 
 
@@ -56,7 +56,7 @@ def _outcome(stored: StoredResults) -> str:
         return "kept (the same files were stored before)"
     replaced = f", {stored.n_replaced:,} in place of other figures" if stored.n_replaced else ""
     kept = f", kept {stored.n_kept:,} that were stored before" if stored.n_kept else ""
-    return f"stored the figures of {stored.n_stored:,} file{'s' * (stored.n_stored != 1)}{replaced}{kept}"
+    return f"stored the figures of {counted(stored.n_stored, 'file')}{replaced}{kept}"
 
 
 def _rows(found: ResultsReport) -> Iterator[tuple[str, str, str]]:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 from analysis import paths
 from analysis.cli import output
-from analysis.cli.work import job_name, mapped
+from analysis.cli.work import CHECKED, USAGE, job_name, mapped
 from analysis.jobs.import_run import ImportReport, ImportRequest, tasks
 from analysis.jobs.import_run import import_run as store_run
 from analysis.jobs.progress import JobProgress, JobResult
 
-USAGE = 2  # the exit code of wrong usage, as argparse has it
 SHOWN = 20  # faulty rows that are printed; the run keeps more
 
 
@@ -69,7 +68,7 @@ def _outcome(report: ImportReport) -> str:
         "stored": "stored",
         "replaced": "stored in place of the run before",
         "kept": "kept (the same file was stored before)",
-        "checked": "checked, nothing stored:",
+        "checked": f"{CHECKED}:",
     }[report.outcome]
 
 

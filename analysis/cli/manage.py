@@ -7,12 +7,10 @@ import sys
 
 from analysis import paths
 from analysis.cli.read import opened
-from analysis.cli.work import job_name
+from analysis.cli.work import USAGE, job_name
 from analysis.jobs import manage
 from analysis.jobs.manage import Doomed
 from analysis.jobs.progress import JobProgress, JobResult
-
-USAGE = 2  # the exit code of wrong usage, as argparse has it
 
 
 def rename(options: argparse.Namespace) -> None:

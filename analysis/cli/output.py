@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.views.delimited import write_csv
 
 Row = Mapping[str, Any]
 
@@ -42,15 +43,6 @@ def write_rows(rows: Sequence[Row], format_name: str) -> None:
         write_csv(sys.stdout, [*([list(rows[0])] if rows else []), *(list(plain(row).values()) for row in rows)])
     else:
         _write_table(rows)
-
-
-def write_csv(handle: IO[str], rows: Iterable[Sequence[object]]) -> None:
-    """Rows as CSV; None is empty, and texts stay as they are, also those that a spreadsheet takes for formulas."""
-    usual, quoted = (csv.writer(handle, lineterminator="\n", quoting=how) for how in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-    for row in rows:
-        cells = ["" if value is None else value for value in row]
-        writer = quoted if any("\r" in cell for cell in cells if isinstance(cell, str)) else usual
-        writer.writerow(cells)  # Python 3.11 would leave a carriage return without quotes
 
 
 def _write_table(rows: Sequence[Row]) -> None:

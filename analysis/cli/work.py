@@ -31,6 +31,8 @@ from analysis.systems.encoders import LoadOptions
 
 EXPORTS = exports.FORMATS
 TABLES = exports.TABLES
+USAGE = 2  # the exit code of wrong usage, as argparse has it
+CHECKED = "checked, nothing stored"
 
 
 def job_name(command: str) -> str:
@@ -161,7 +163,7 @@ def import_scores(options: argparse.Namespace) -> None:
 
 def _scores_outcome(report: ScoresReport, request: ScoresRequest) -> str:
     if request.dry_run:
-        return "checked, nothing stored:"
+        return f"{CHECKED}:"
     return "stored" if report.stored else "kept (the same file was stored before)"
 
 
@@ -186,7 +188,7 @@ def import_benchmark(options: argparse.Namespace) -> None:
         with heard(cache) as job:
             found = read_benchmark(request, progress=job or silent)
             if job:
-                job.result(_benchmark_result(found, "checked, nothing stored", None))
+                job.result(_benchmark_result(found, CHECKED, None))
         _print_report(found.report)
         output.write_json(found.report)
         return

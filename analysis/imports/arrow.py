@@ -15,6 +15,16 @@ MAGIC = (FILE, STREAM)
 END = STREAM + b"\x00\x00\x00\x00"
 
 
+def spelled_out(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, also where they stand in a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values are text, in any of Arrow's layouts."""
+    return any(same(kind) for same in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
 class ArrowTable:
     """An opened file.
 

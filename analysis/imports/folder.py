@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from analysis.errors import InputError
 from analysis.imports import (
     datasets_on_disk,
+    id_languages,
     ir_datasets_source,
     language_folders,
     m3retrieve,
@@ -241,10 +241,7 @@ def _check_used(
 
 def _languages(options: Options, what: str) -> Languages:
     default = options.document_language if what == "document" else options.query_language
-    try:
-        pattern = re.compile(options.language_pattern) if options.language_pattern else None
-    except re.error as error:
-        raise InputError(f"--language-pattern {options.language_pattern!r}: {error}; expected a regex") from error
+    pattern = id_languages.compiled(options.language_pattern)
     return Languages(options.language_key, pattern, default, f"--{what}-language")
 
 

@@ -14,6 +14,7 @@ from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered, opened
 from analysis.imports.qrels import Qrels
 from analysis.imports.records import Record, Written
+from analysis.imports.run_objects import Pairs
 from analysis.imports.run_rows import NUMBER
 
 ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".parquet", ".trec", ".txt")
@@ -89,15 +90,11 @@ def _grade(written: object) -> float:
     return value
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object with every key it has, twice if it stands there twice."""
-
-
 def _object(path: Path, faults: Faults) -> Qrels:
     found = Qrels((path,))
     entry = 0  # documents in the order of the file, a query without any counted as one
     for query, documents in _queries(path):
-        if not isinstance(documents, _Pairs):
+        if not isinstance(documents, Pairs):
             raise InputError(f"{path}, query {query!r}: {str(documents)[:40]!r}, {SHAPE}")
         if not documents:
             entry += 1
@@ -122,11 +119,11 @@ def _take(found: Qrels, query: str, judged: tuple[str, Any] | None, where: Place
         faults.meet(where, fault, kind="judgement dropped")
 
 
-def _queries(path: Path) -> _Pairs:
+def _queries(path: Path) -> Pairs:
     with opened(path) as source:
         text = source.text()
     try:
-        found: _Pairs = json.loads(text, object_pairs_hook=_Pairs, parse_int=Written, parse_float=Written)
+        found: Pairs = json.loads(text, object_pairs_hook=Pairs, parse_int=Written, parse_float=Written)
         if "\\u" in text:
             json.dumps(found, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
 
 from analysis.errors import InputError
 from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import opened
 from analysis.imports.records import Records
+from analysis.imports.safe_xml import SafeXml
 
 FIELDS: Mapping[str, Sequence[str]] = {
     "title": ("title", "query", "topic_title", "text"),
@@ -154,20 +154,16 @@ def _sgml_fields(attributes: str, text: str) -> Fields:
     return fields
 
 
-class _Topics:
-    """Gathers topics from the events of an XML parser, which neither declares nor fetches anything."""
+class _Topics(SafeXml):
+    """Gathers topics."""
+
+    expected = "topics in XML"
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.found: list[tuple[Place, Fields]] = []
         self._depth = 0
         self._texts: list[list[str]] = [[]]  # of the topic itself, and of its child
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self.parser.EntityDeclHandler = self._entity
-        self.parser.SkippedEntityHandler = self._skipped
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -194,22 +190,8 @@ class _Topics:
         elif text.strip():
             raise InputError(f"{self._line()}: {text.strip()[:40]!r} outside a topic, expected topics only")
 
-    def _entity(self, name: str, *_: object) -> None:
-        raise InputError(f"{self._line()}: entity {name!r} is declared, expected none")
-
-    def _skipped(self, name: str, _: bool) -> None:
-        raise InputError(f"{self._line()}: entity {name!r} is not known, expected the character itself")
-
-    def _line(self) -> str:
-        return f"{self.path}, line {self.parser.CurrentLineNumber}"
-
 
 def _xml(path: Path, text: str) -> list[tuple[Place, Fields]]:
     topics = _Topics(path)
-    try:
-        topics.parser.Parse(text, True)
-    except expat.ExpatError as error:
-        raise InputError(f"{path}, line {error.lineno}: {expat.ErrorString(error.code)}, expected topics in XML") from (
-            error
-        )
+    topics.parse(text, final=True)
     return topics.found

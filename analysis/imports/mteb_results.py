@@ -21,6 +21,7 @@ from analysis.imports.lines import opened
 from analysis.imports.records import UNDETERMINED, once
 from analysis.languages import canonical
 from analysis.model import Figure, Progress, PublishedResult
+from analysis.text import counted
 
 MAIN = "main_score"
 RANKED = re.compile(r"(?!nauc_)[a-z][a-z0-9_]*_at_[1-9][0-9]*")
@@ -114,7 +115,7 @@ def read(path: Path, *, system: str | None = None, tasks: Sequence[str] = (), pr
 
 
 def _counted(files: Sequence[object]) -> str:
-    return f"{len(files):,} file{'s' * (len(files) != 1)}"
+    return counted(len(files), "file")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from analysis.errors import InputError
-from analysis.imports import scores
+from analysis.imports import id_languages, scores
 from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
 from analysis.languages import canonical
@@ -112,9 +112,7 @@ class Languages:
         for given in (text(record, "language"), text(record, self.key) if self.key else None):
             if given and given.strip():
                 return given.strip()
-        match = self.pattern.search(name) if self.pattern else None
-        told = (match[1] if self.pattern and self.pattern.groups else match[0]) if match else None
-        return told or self.default
+        return id_languages.found(self.pattern, name) or self.default
 
 
 def at(record: Record, path: str) -> Any:

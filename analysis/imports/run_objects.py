@@ -23,7 +23,7 @@ LONGEST = 1 << 27  # characters or bytes of one query's object: 128 MB, a hundre
 NEAR = 16  # characters: a number or name that is cut off where a piece ends is no fault, and none is longer
 
 
-class _Pairs(list[tuple[str, Any]]):
+class Pairs(list[tuple[str, Any]]):
     """An object with every key it has, twice if it stands there twice."""
 
 
@@ -39,7 +39,7 @@ class _Reader(Protocol):
         ...
 
     def value(self) -> Any:
-        """The value that begins here; an object as ``_Pairs``, a number as a float."""
+        """The value that begins here; an object as ``Pairs``, a number as a float."""
         ...
 
 
@@ -53,7 +53,7 @@ class _Json:
         self._text = next(self._pieces, "")
         self._at = 0
         self._line = 1  # of the first character held
-        self._decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
+        self._decoder = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=float)
 
     def at_object(self) -> bool:
         return self._next() == "{"
@@ -189,7 +189,7 @@ class _Cbor:
     def value(self) -> Any:
         if not self.at_object():
             return None
-        return _Pairs((self._key(), self._item()) for _ in range(self._count()))
+        return Pairs((self._key(), self._item()) for _ in range(self._count()))
 
     def end(self) -> None:
         """Expect nothing more."""
@@ -256,7 +256,7 @@ def _rows(
     entries: list[tuple[str, str, Any]] = []
     first = 1
     for query, documents in queries:
-        if not isinstance(documents, _Pairs):
+        if not isinstance(documents, Pairs):
             raise InputError(f"{source.path}, query {query!r}: {str(documents)[:40]!r}, {shape}")
         entries += ((query, document, score) for document, score in documents)
         while len(entries) >= BATCH:
@@ -296,9 +296,9 @@ def mteb(source: Source, faults: RowFaults, choices: Choices) -> Iterator[Rows]:
 
 def _renamed(part: _Part, documents: Any, known: Collection[str]) -> Any:
     """Documents and scores with the task's ids; what is no object stays as it is."""
-    if not isinstance(documents, _Pairs):
+    if not isinstance(documents, Pairs):
         return documents
-    return _Pairs((_name(part, document, known), score) for document, score in documents)
+    return Pairs((_name(part, document, known), score) for document, score in documents)
 
 
 def _contents(source: Source) -> dict[_Part, list[str]]:
@@ -334,7 +334,7 @@ def _third_level(reader: _Json, first: str, second: str) -> Iterator[tuple[_Part
         yield part, third, reader.value()
         yield from ((part, query, reader.value()) for query in keys)
         return
-    documents = _Pairs([(third, reader.value())])
+    documents = Pairs([(third, reader.value())])
     documents += [(document, reader.value()) for document in keys]
     yield _Part(None, first), second, documents
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
+from analysis.imports import arrow
 from analysis.imports.lines import Source
 from analysis.imports.run_rows import BATCH, Choices, RowFaults, Rows, Scores, as_ids, numbers, sound_rows
 
@@ -171,9 +172,8 @@ def parquet(source: Source, faults: RowFaults, choices: Choices) -> Iterator[Row
 
 
 def _ids(source: Source, name: str, column: pa.Array) -> pa.Array:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    if not (is_text or pa.types.is_integer(kind)):
+    kind = arrow.spelled_out(column.type)
+    if not (arrow.is_text(kind) or pa.types.is_integer(kind)):
         raise InputError(f"{source.path}: column {name} is {kind}, expected text")
     if column.null_count:
         raise InputError(f"{source.path}: column {name} has {column.null_count} empty ids, expected none")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.imports import perquery
+from analysis.imports import id_languages, perquery
 from analysis.imports.lines import opened
 from analysis.imports.perquery import Record
 from analysis.languages import canonical, together
@@ -166,7 +166,7 @@ def read(
         InputError: the file cannot be read, or the first fault in it, with its physical line, the value, what was
             expected, and how many more rows are faulty.
     """
-    told = _Told(_pattern(language_pattern), query_language)
+    told = _Told(id_languages.compiled(language_pattern), query_language)
     with opened(path) as source:
         records = _with_language(path, _wide(path, source.records()), told)
         _, header = next(records, (0, []))
@@ -194,15 +194,7 @@ class _Told:
 
     def language(self, name: str) -> str:
         """The language of a query as written; empty where nothing says it."""
-        match = self.pattern.search(name) if self.pattern else None
-        return (match[min(match.re.groups, 1)] if match else None) or self.default or ""
-
-
-def _pattern(text: str | None) -> re.Pattern[str] | None:
-    try:
-        return re.compile(text) if text else None
-    except re.error as error:
-        raise InputError(f"--language-pattern {text!r}: {error}; expected a regex") from error
+        return id_languages.found(self.pattern, name) or self.default or ""
 
 
 def _wide(path: Path, records: Iterator[Record]) -> Iterator[Record]:

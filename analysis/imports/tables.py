@@ -256,12 +256,11 @@ def _translated(path: Path, form: str) -> Iterator[None]:
 def _check_types(path: Path, schema: pa.Schema, fields: Mapping[str, str], chosen: Sequence[str]) -> None:
     for name in chosen:
         kind, field = schema.field(name).type, fields.get(name)
-        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-        is_text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+        plain = arrow.spelled_out(kind)
         expected = None
-        if field in IDS and not (is_text or pa.types.is_integer(plain)):
+        if field in IDS and not (arrow.is_text(plain) or pa.types.is_integer(plain)):
             expected = "text or whole numbers"
-        elif field in TEXTS and not (is_text or pa.types.is_null(plain)):
+        elif field in TEXTS and not (arrow.is_text(plain) or pa.types.is_null(plain)):
             expected = "text"
         elif field == "score" and not (pa.types.is_integer(plain) or pa.types.is_floating(plain)):
             expected = "numbers"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from xml.parsers import expat
 
 from analysis.errors import InputError
 from analysis.imports.faults import Faults, Place
@@ -19,6 +18,7 @@ from analysis.imports.lines import BLOCK, opened
 from analysis.imports.parallel_rows import Row, chosen, unique
 from analysis.imports.parallel_rows import parts as parts_of
 from analysis.imports.parts import Options, Parts
+from analysis.imports.safe_xml import SafeXml
 from analysis.languages import canonical
 
 CODES = ("bpt", "ept", "it", "ph", "ut")
@@ -67,11 +67,14 @@ def _rows(path: Path, units: _Units) -> Iterator[Row]:
                 return
 
 
-class _Units:
-    """Gathers units from the events of an XML parser, which declares and fetches nothing."""
+class _Units(SafeXml):
+    """Gathers units."""
+
+    expected = "TMX"
 
     def __init__(self, path: Path, family: str | None, languages: dict[str, str] | None, faults: Faults) -> None:
-        self._path = path
+        super().__init__(path)
+        self.parser.buffer_text = True
         self._family = family
         self._languages = languages
         self._faults = faults
@@ -86,24 +89,14 @@ class _Units:
         self._prop = ""
         self._text: list[str] | None = None
         self._size = 0
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.EntityDeclHandler = self._entity
-        self._parser.SkippedEntityHandler = self._skipped
 
     def feed(self, data: bytes) -> Sequence[Row]:
         """Units that end in the next bytes; none are the end of the file."""
         self._done = []
         try:
-            self._parser.Parse(data, not data)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise InputError(f"{self._path}, line {error.lineno}: {reason}, expected TMX") from error
+            self.parse(data, final=not data)
         except (LookupError, ValueError) as error:  # of the encoding that the file declares
-            raise InputError(f"{self._path}, line 1: {error}, expected TMX in UTF-8 or UTF-16") from error
+            raise InputError(f"{self.path}, line 1: {error}, expected TMX in UTF-8 or UTF-16") from error
         return self._done
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -173,16 +166,7 @@ class _Units:
         if not name.strip():
             self._fault("tuid is blank, expected an id", kind="unit dropped")
             return
-        self._done.append(Row(Place(self._path, self._n, "unit"), name, self._texts, document, self._props))
-
-    def _entity(self, name: str, *_: object) -> None:
-        raise InputError(f"{self._line()}: entity {name!r} is declared, expected none")
-
-    def _skipped(self, name: str, _: bool) -> None:
-        raise InputError(f"{self._line()}: entity {name!r} is not known, expected the character itself")
+        self._done.append(Row(Place(self.path, self._n, "unit"), name, self._texts, document, self._props))
 
     def _fault(self, text: str, *, kind: str = KIND) -> None:
-        self._faults.meet(Place(self._path, self._n, "unit"), text, kind=kind)
-
-    def _line(self) -> str:
-        return f"{self._path}, line {self._parser.CurrentLineNumber}"
+        self._faults.meet(Place(self.path, self._n, "unit"), text, kind=kind)

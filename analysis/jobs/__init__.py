@@ -19,7 +19,7 @@ from analysis.jobs.progress import (
     saved,
     state,
 )
-from analysis.jobs.starting import FIELDS, FORMATS, LOOSE_JUDGEMENTS, OWN_OPTIONS, confirm, launch
+from analysis.jobs.starting import FIELDS, FORMATS, LOOSE_JUDGEMENTS, OWN_OPTIONS, Options, confirm, launch
 
 __all__ = [
     "ADD_ICD10",
@@ -33,6 +33,7 @@ __all__ = [
     "JobRequest",
     "JobResult",
     "JobState",
+    "Options",
     "Preview",
     "again",
     "allowed",

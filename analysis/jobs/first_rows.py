@@ -13,7 +13,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from analysis.imports.lines import GZIP, MARK, ZSTANDARD
+from analysis.imports.lines import GZIP, MARK, PACKED
 
 ROWS = 3
 HEAD = 1 << 16  # bytes that are looked at, unpacked
@@ -41,7 +41,7 @@ def preview(file: str, content: IO[bytes]) -> Preview | None:
 
     Args:
         file: its name, which says whether commas or tabs separate its columns.
-        content: opened for reading; plain, gzip or Zstandard. It is rewound.
+        content: opened for reading; plain, or packed in a way that an import reads. It is rewound.
     """
     content.seek(0)
     head = content.read(HEAD)
@@ -60,8 +60,8 @@ def preview(file: str, content: IO[bytes]) -> Preview | None:
 
 def _unpacked(head: bytes) -> bytes:
     """The first bytes of what is packed; what is cut off in the middle is left out."""
-    kind = {GZIP: "gzip", ZSTANDARD: "zstd"}.get(head[:2], "zstd" if head.startswith(ZSTANDARD) else None)
-    if kind is None:
+    _, kind = (GZIP, "gzip") if head.startswith(GZIP) else PACKED.get(head[:4], ("", ""))
+    if not kind:
         return head
     found = bytearray()
     with contextlib.suppress(OSError, pa.ArrowInvalid):  # the head ends inside a block

@@ -12,6 +12,7 @@ from analysis.imports import folder
 from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, report, warnings
 from analysis.jobs.imports import check_names
+from analysis.jobs.stored import current
 from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
 from analysis.store import read, write
@@ -97,10 +98,9 @@ def _known(store: Store | None, benchmark: Benchmark) -> tuple[BenchmarkRow | No
     Raises:
         InputError: its task of this name has other content, or it was not imported.
     """
-    named = [row for row in store.benchmarks() if row.name == benchmark.name and row.current] if store else []
-    if store is None or not named:
+    row = current(store, benchmark.name)
+    if store is None or row is None:
         return None, None
-    (row,) = named
     if TASKS not in row.settings:
         raise InputError(f"benchmark {row.name!r} is stored already and was not imported; expected another name")
     (task,) = benchmark.tasks

@@ -10,6 +10,7 @@ from analysis.errors import InputError
 from analysis.imports import mteb_results
 from analysis.imports.mteb_results import Results
 from analysis.jobs.imports import check_names, labels_of
+from analysis.jobs.stored import current
 from analysis.model import Benchmark, Progress, PublishedResult, Task
 from analysis.paths import Cache
 from analysis.store import read, write
@@ -116,14 +117,9 @@ def store_results(cache: Cache, *, benchmark: str, results: Results, progress: P
     return StoredResults(f"{benchmark}@{version}", len(new), replaced, len(results.found) - len(new))
 
 
-def _row(store: Store | None, benchmark: str) -> BenchmarkRow | None:
-    rows = store.benchmarks() if store else []
-    return next((row for row in rows if row.name == benchmark and row.current), None)
-
-
 def _stored(store: Store | None, benchmark: str) -> dict[tuple[str, str], str]:
     """The checksums of what was published of each task and system of a benchmark."""
-    row = _row(store, benchmark)
+    row = current(store, benchmark)
     if store is None or row is None:
         return {}
     names = {task.task_id: task.name for task in store.tasks(row.benchmark_id)}
@@ -136,7 +132,7 @@ def _new(store: Store | None, benchmark: str, found: Sequence[PublishedResult]) 
     Raises:
         InputError: the benchmark lacks a task and was not made of published figures.
     """
-    row = _row(store, benchmark)
+    row = current(store, benchmark)
     if store and row and not row.settings.get(PUBLISHED):
         names = [task.name for task in store.tasks(row.benchmark_id)]
         for result in found:
@@ -157,7 +153,7 @@ def _replaced(store: Store | None, benchmark: str, new: Sequence[PublishedResult
 def _store(
     writer: write.Writer, store: Store | None, benchmark: str, new: Sequence[PublishedResult], *, progress: Progress
 ) -> None:
-    row = _row(store, benchmark)
+    row = current(store, benchmark)
     known = {task.name for task in store.tasks(row.benchmark_id)} if store and row else set()
     lacking = sorted({result.task for result in new} - known)
     if row is None:

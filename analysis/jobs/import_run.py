@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 
 import analysis
-from analysis.errors import InputError, StoreError
+from analysis.errors import InputError
 from analysis.imports import runs
 from analysis.imports.run_rows import Choices
 from analysis.imports.runs import Known, Report, RunFile
 from analysis.jobs.facts import facts
 from analysis.jobs.imports import labels_of
+from analysis.jobs.stored import only_task, opened
 from analysis.model import Progress, scores_only
 from analysis.paths import Cache
-from analysis.store import read, write
+from analysis.store import write
 from analysis.store.read import Store, TaskRow
+
+EMPTY = "a run needs a stored benchmark (python -m analysis build bedside)"
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def tasks(cache: Cache, benchmark: str) -> tuple[str, ...]:
     Raises:
         InputError: there is no such benchmark.
     """
-    store = _opened(cache)
+    store = opened(cache, otherwise=EMPTY)
     return tuple(task.name for task in store.tasks(store.benchmark(benchmark).benchmark_id))
 
 
@@ -93,14 +96,14 @@ def import_run(cache: Cache, *, request: ImportRequest, progress: Progress) -> I
     """
     if not request.system.strip() or "," in request.system:
         raise InputError(f"system {request.system!r}: expected a name without a comma")
-    store = _opened(cache)
+    store = opened(cache, otherwise=EMPTY)
     checked = _checked(store, request, progress)
     if request.dry_run:
         return checked.report(request.system, "checked")
     if _stored(store, checked, request.system) == checked.fingerprint:
         return checked.report(request.system, "kept")
     with write.writer(cache, progress=progress) as writer:
-        store, before = _opened(cache), store.path
+        store, before = opened(cache, otherwise=EMPTY), store.path
         if store.path != before:  # another job was waited for
             checked = _checked(store, request, progress)
         progress("store the run", 0, 1)
@@ -108,13 +111,6 @@ def import_run(cache: Cache, *, request: ImportRequest, progress: Progress) -> I
         _store(writer, store, checked, request)
         progress("store the run", 1, 1)
     return checked.report(request.system, outcome)
-
-
-def _opened(cache: Cache) -> Store:
-    store = read.open_store(cache)
-    if store is None:
-        raise StoreError("the store is empty: a run needs a stored benchmark (python -m analysis build bedside)")
-    return store
 
 
 def _checked(store: Store, request: ImportRequest, progress: Progress) -> _Checked:
@@ -141,13 +137,10 @@ def _choices(request: ImportRequest) -> Choices:
 
 
 def _task(store: Store, request: ImportRequest) -> TaskRow:
-    found = store.tasks(store.benchmark(request.benchmark).benchmark_id)
-    chosen = [task for task in found if request.task in {None, task.name}]
-    if len(chosen) != 1:
-        raise InputError(f"task {request.task!r}: {request.benchmark} has {', '.join(task.name for task in found)}")
-    if not chosen[0].n_documents:
+    found = only_task(store, request.benchmark, request.task)
+    if not found.n_documents:
         raise InputError(scores_only("a run needs documents that it ranks"))
-    return chosen[0]
+    return found
 
 
 def _known(store: Store, task_id: int) -> Known:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis import benchmarks
-from analysis.errors import InputError, StoreError
+from analysis.errors import InputError
 from analysis.jobs.imports import check_names, labels_of
+from analysis.jobs.stored import only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
-from analysis.store import read, write
+from analysis.store import write
 from analysis.store.read import BenchmarkRow, RunRow, Store, TaskRow
 from analysis.systems import catalogue
+from analysis.text import counted
 
+EMPTY = "there is nothing to rename or delete"
 LATER = "The space is free once the next job has stored something: until then an open page may be reading the files."
 """What to expect of a deletion: the generation before is kept, and names the files."""
 
@@ -49,7 +52,7 @@ def doomed_benchmark(store: Store, name: str) -> Doomed:
     complete = sum(run.status == "complete" for run in runs)
     n_bytes = _bytes(store, runs) + sum(store.documents_bytes(task) or 0 for task in tasks)
     versions = f" in {len(rows)} versions" if len(rows) > 1 else ""
-    words = f"{name}{versions} with {_count(len(tasks), 'task')} and {_count(complete, 'run')}"
+    words = f"{name}{versions} with {counted(len(tasks), 'task')} and {counted(complete, 'run')}"
     return Doomed(name, words, complete, n_bytes)
 
 
@@ -59,7 +62,7 @@ def doomed_run(store: Store, benchmark: str, task: str | None, system: str) -> D
     Raises:
         InputError: there is no such benchmark, task or run.
     """
-    found = _task(store, benchmark, task)
+    found = only_task(store, benchmark, task)
     run = _run(store, found, system)
     children = store.children(found.task_id, system)
     words = f"the run of {system} on {found.name} of {benchmark}"
@@ -73,9 +76,9 @@ def delete_benchmark(cache: Cache, name: str, *, progress: Progress) -> Doomed:
         InputError: there is no such benchmark.
         JobCancelledError: the user cancelled.
     """
-    doomed_benchmark(_opened(cache), name)
+    doomed_benchmark(opened(cache, otherwise=EMPTY), name)
     with write.writer(cache, progress=progress) as writer:
-        store = _opened(cache)  # another job may have been waited for
+        store = opened(cache, otherwise=EMPTY)  # another job may have been waited for
         doomed = doomed_benchmark(store, name)
         progress("delete", 0, 1)
         for row in _versions(store, name):
@@ -91,12 +94,12 @@ def delete_run(cache: Cache, benchmark: str, task: str | None, system: str, *, p
         InputError: there is no such benchmark, task or run.
         JobCancelledError: the user cancelled.
     """
-    doomed_run(_opened(cache), benchmark, task, system)
+    doomed_run(opened(cache, otherwise=EMPTY), benchmark, task, system)
     with write.writer(cache, progress=progress) as writer:
-        store = _opened(cache)  # another job may have been waited for
+        store = opened(cache, otherwise=EMPTY)  # another job may have been waited for
         doomed = doomed_run(store, benchmark, task, system)
         progress("delete", 0, 1)
-        writer.remove_run(_task(store, benchmark, task).task_id, system)
+        writer.remove_run(only_task(store, benchmark, task).task_id, system)
         progress("delete", 1, 1)
     return doomed
 
@@ -108,9 +111,9 @@ def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -
         InputError: there is no such benchmark, the program builds it, or the new name is impossible or taken.
         JobCancelledError: the user cancelled.
     """
-    _check_benchmark(_opened(cache), name, new)
+    _check_benchmark(opened(cache, otherwise=EMPTY), name, new)
     with write.writer(cache, progress=progress) as writer:
-        _check_benchmark(_opened(cache), name, new)  # another job may have been waited for
+        _check_benchmark(opened(cache, otherwise=EMPTY), name, new)  # another job may have been waited for
         progress("rename", 0, 1)
         writer.rename_benchmark(name, new=new)
         progress("rename", 1, 1)
@@ -123,33 +126,18 @@ def rename_system(cache: Cache, name: str, new: str, *, progress: Progress) -> N
         InputError: there is no run of it, the catalogue names it, or the new name is impossible or taken.
         JobCancelledError: the user cancelled.
     """
-    _check_system(_opened(cache), name, new)
+    _check_system(opened(cache, otherwise=EMPTY), name, new)
     label = labels_of([new])[new]
     with write.writer(cache, progress=progress) as writer:
-        _check_system(_opened(cache), name, new)  # another job may have been waited for
+        _check_system(opened(cache, otherwise=EMPTY), name, new)  # another job may have been waited for
         progress("rename", 0, 1)
         writer.rename_system(name, new=new, title=label.title, short=label.short)
         progress("rename", 1, 1)
 
 
-def _opened(cache: Cache) -> Store:
-    store = read.open_store(cache)
-    if store is None:
-        raise StoreError("the store is empty: there is nothing to rename or delete")
-    return store
-
-
 def _versions(store: Store, name: str) -> list[BenchmarkRow]:
     """One version where the name says which, else all."""
     return [row for row in store.benchmarks() if row.name == name] or [store.benchmark(name)]
-
-
-def _task(store: Store, benchmark: str, task: str | None) -> TaskRow:
-    tasks = store.tasks(store.benchmark(benchmark).benchmark_id)
-    found = [known for known in tasks if task in {None, known.name}]
-    if len(found) != 1:
-        raise InputError(f"task {task!r}: {benchmark} has {', '.join(known.name for known in tasks)}")
-    return found[0]
 
 
 def _run(store: Store, task: TaskRow, system: str) -> RunRow:
@@ -183,7 +171,3 @@ def _check_system(store: Store, name: str, new: str) -> None:
 
 def _bytes(store: Store, runs: Sequence[RunRow]) -> int:
     return sum(store.hits_bytes(run) or 0 for run in runs)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -31,6 +32,7 @@ COMMANDS = {  # what a page may start, by the job's name
     FIRST_START: ("build", "bedside", "--run", QUICK, "--run", "all"),
     ADD_ICD10: ("build", "icd10", "--run", "all"),
 }
+DRY_RUN = "--dry-run"
 JOB_VARIABLE = "BABELSCOPE_JOB"  # names the job whose lock this process inherited
 STOPPED = "the job's process ended without finishing; start it again and it goes on where it stopped"
 NAME = re.compile(r"[\w-]+")  # of a job; the other files of a job have a second suffix
@@ -68,6 +70,11 @@ class JobRequest:
     uploads: str | None = None  # the folder of uploaded files that it reads
     keeps_uploads: bool = False  # for another job; else they are removed once this one ended well
 
+    @property
+    def dry_run(self) -> bool:
+        """Whether it checks only; what stands behind ``--`` may be called anything."""
+        return DRY_RUN in itertools.takewhile(lambda text: text != "--", self.arguments)
+
 
 @dataclass(frozen=True)
 class JobResult:
@@ -98,6 +105,11 @@ class Job:
     def command(self) -> str:
         """What it does, as on the command line: ``import-run``."""
         return self.request.arguments[0] if self.request else re.sub(r"-\d{8}-\d{6}-\w+$", "", self.name)
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether a page had it check only."""
+        return self.request is not None and self.request.dry_run
 
 
 def _file(cache: Cache, name: str, suffix: str) -> Path:

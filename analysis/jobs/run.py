@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 import analysis
-from analysis.errors import InputError, StoreError, SystemRefusedError
+from analysis.errors import InputError, SystemRefusedError
 from analysis.jobs.facts import Facts, facts
+from analysis.jobs.stored import opened
 from analysis.model import Corpus, Progress, Questions, Ranking, unranked
 from analysis.paths import Cache
-from analysis.store import read, write
+from analysis.store import write
 from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
@@ -26,6 +27,7 @@ from analysis.systems.encoders import LoadOptions
 from analysis.systems.workbench import System, Workbench
 
 ALL = "all"
+EMPTY = "build a benchmark first (python -m analysis build bedside)"
 LIBRARIES = (
     "numpy",
     "torch",
@@ -75,23 +77,16 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
     if request.depth < 1 or request.keep_hits < 1:
         raise InputError(f"depth {request.depth}, keep-hits {request.keep_hits}: expected 1 or more")
     entries = _entries(request.systems)
-    plan = _plan(_opened(cache), request, entries)
+    plan = _plan(opened(cache, otherwise=EMPTY), request, entries)
     if not any(wanted for _, wanted in plan):
         return RunReport((), _kept(plan, entries), ())  # the store stays as it is, and so do the pages' caches
     with write.writer(cache, progress=progress) as writer:
-        store = _opened(cache)  # another job may have been waited for
+        store = opened(cache, otherwise=EMPTY)  # another job may have been waited for
         plan = _plan(store, request, entries)
         job = _Job(store, writer, request, progress, Workbench(cache, options=request.load, progress=progress))
         for task, wanted in plan:
             job.run_task(task, wanted)
     return RunReport(tuple(job.stored), _kept(plan, entries), tuple(job.refused))
-
-
-def _opened(cache: Cache) -> Store:
-    store = read.open_store(cache)
-    if store is None:
-        raise StoreError("the store is empty: build a benchmark first (python -m analysis build bedside)")
-    return store
 
 
 Plan = list[tuple[TaskRow, list[Entry]]]

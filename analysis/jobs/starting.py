@@ -12,9 +12,11 @@ from typing import NamedTuple
 from analysis.errors import InputError
 from analysis.imports import folder as benchmark_files
 from analysis.imports import run_rows, run_tables
-from analysis.jobs.progress import JobRequest, asked_for, start
+from analysis.jobs.progress import DRY_RUN, JobRequest, asked_for, start
 
-DRY_RUN = "--dry-run"
+Value = str | Sequence[str] | None
+Options = dict[str, Value]
+"""What a person chose, by the name of the option."""
 
 
 class Command(NamedTuple):
@@ -84,7 +86,7 @@ FIELDS = {"import-benchmark": benchmark_files.FIELDS, "import-run": run_tables.F
 def launch(
     command: str,
     *positional: str | Path,
-    options: Mapping[str, str | Sequence[str] | None] | None = None,
+    options: Mapping[str, Value] | None = None,
     flags: Sequence[str] = (),
     saves: str | None = None,
     uploads: Path | None = None,
@@ -120,7 +122,7 @@ def confirm(name: str, folder: Path | None = None) -> str:
         InputError: there is no such dry run.
     """
     checked = asked_for(name, folder)
-    if checked is None or DRY_RUN not in checked.arguments:
+    if checked is None or not checked.dry_run:
         raise InputError(f"job {name!r}: expected one that has checked an import")
     place = checked.arguments.index(DRY_RUN)  # before the ``--``, behind which a path may be called anything
     request = replace(
@@ -138,7 +140,7 @@ def _started(request: JobRequest, folder: Path | None) -> str:
 def arguments(
     command: str,
     *positional: str | Path,
-    options: Mapping[str, str | Sequence[str] | None],
+    options: Mapping[str, Value],
     flags: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The command line of a job: ``--name=value`` and ``--`` keep what begins with a dash from becoming a flag.
@@ -165,6 +167,6 @@ def arguments(
     )
 
 
-def _texts(value: str | Sequence[str] | None) -> list[str]:
+def _texts(value: Value) -> list[str]:
     texts = [value] if isinstance(value, str) else value or ()
     return [text for text in texts if text]

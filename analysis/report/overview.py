@@ -9,12 +9,10 @@ from analysis.charts import published as published_charts
 from analysis.report.blocks import Block, Cell, Chart, Grey, Heading, Number, Row, Section, Table, spoken
 from analysis.store.read import Store
 from analysis.views import overview
-from analysis.views.composite import TASKS, Composite
+from analysis.views.composite import SCORES, Composite
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.published import PublishedBoard, PublishedSystem
 from analysis.views.selection import Selection
-
-SCORES = dict(zip(TASKS, ("Alignment", "Discrimination", "Evidence"), strict=True))
 
 
 def section(store: Store, selection: Selection) -> Section:

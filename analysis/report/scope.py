@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analysis.report.blocks import Block, Grey, Heading
 from analysis.store.read import Store
+from analysis.text import capitalised
 from analysis.views.evidence import chosen_tasks, task_label
 from analysis.views.selection import Selection, TaskLabel, published_only, scores_only
 
@@ -49,4 +50,4 @@ def refusals(store: Store, selection: Selection, need: str) -> Iterator[Block]:
 
 def reason(words: str) -> Grey:
     """Why a task cannot answer, as a sentence."""
-    return Grey(f"{words[:1].upper()}{words[1:]}.")
+    return Grey(f"{capitalised(words)}.")

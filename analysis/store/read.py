@@ -258,20 +258,15 @@ class Store:
 
     def _flag_counts(self, benchmark_id: int) -> dict[int, FlagCounts]:
         """How much of each task is flagged; without the tasks of which nothing is."""
-        items = self._rows(
+        rows = self._rows(
             """SELECT task_id, count(DISTINCT position) FILTER (item = 'query'),
-                      count(DISTINCT position) FILTER (item = 'document')
+                      count(DISTINCT position) FILTER (item = 'document'), histogram(reason)
                FROM flag JOIN task USING (task_id) WHERE benchmark_id = ? GROUP BY task_id""",
             [benchmark_id],
         )
-        reasons = self._rows(
-            """SELECT task_id, reason, count(*) FROM flag JOIN task USING (task_id) WHERE benchmark_id = ?
-               GROUP BY ALL ORDER BY count(*) DESC, reason""",
-            [benchmark_id],
-        )
         return {
-            task_id: FlagCounts(queries, documents, {reason: n for task, reason, n in reasons if task == task_id})
-            for task_id, queries, documents in items
+            task_id: FlagCounts(queries, documents, dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))))
+            for task_id, queries, documents, reasons in rows
         }
 
     def flags(self, task_id: int) -> tuple[Flag, ...]:

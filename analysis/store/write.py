@@ -357,7 +357,7 @@ class Writer:
         if complete:
             return
         self.remove_run(task_id, system)
-        self._add_run_row(task_id, system, status="refused", reason=reason, fingerprint=fingerprint)
+        self._add_run_row(self._next_run(), task_id, system, status="refused", reason=reason, fingerprint=fingerprint)
 
     def add_run(
         self,
@@ -393,13 +393,14 @@ class Writer:
         kept = table if ranking.depth <= keep_hits else table.filter(pa.array(rank <= keep_hits))
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(self._write_parquet, kept, self._cache.hits)
-            run_id = self._next("run", "run_id")
+            run_id = self._next_run()
             self._add_relevant_ranks(run_id, task_id, table)
             self._insert("query_score", _with_run(run_id, query_scores))
             self._insert("language_above", _with_run(run_id, language_above))
             self._insert("run_concentration", _with_run(run_id, concentration))
             file, checksum = written.result()
-        return self._add_run_row(
+        self._add_run_row(
+            run_id,
             task_id,
             system,
             status="complete",
@@ -412,6 +413,7 @@ class Writer:
             provenance=provenance,
             parents=parents,
         )
+        return run_id
 
     def add_scores(
         self,
@@ -433,13 +435,8 @@ class Writer:
         """
         self.remove_run(task_id, system)
         counts = {measure: int(np.count_nonzero(~np.isnan(values))) for measure, values in scores.items()}
-        run_id = self._add_run_row(
-            task_id,
-            system,
-            status="complete",
-            fingerprint=fingerprint,
-            provenance={**provenance, "scores": counts},
-        )
+        run_id, described = self._next_run(), {**provenance, "scores": counts}
+        self._add_run_row(run_id, task_id, system, status="complete", fingerprint=fingerprint, provenance=described)
         for measure, values in scores.items():
             self._insert("score", _score_table(run_id, measure, values))
         return run_id
@@ -468,14 +465,14 @@ class Writer:
 
     def _add_run_row(
         self,
+        run_id: int,
         task_id: int,
         system: str,
         *,
         provenance: Mapping[str, object] | None = None,
         parents: Sequence[str] = (),
         **columns: object,
-    ) -> int:
-        run_id = self._next("run", "run_id")
+    ) -> None:
         self._add(
             "run",
             run_id=run_id,
@@ -486,7 +483,6 @@ class Writer:
             created_at=generations.now(),
             **columns,
         )
-        return run_id
 
     def _add_relevant_ranks(self, run_id: int, task_id: int, ranking: pa.Table) -> None:
         self._connection.register("ranking", ranking)
@@ -579,6 +575,9 @@ class Writer:
         """Execute and read to the end: a half-read result would block the connection."""
         with generations.translated(self._cache.root, advice=generations.UNCHANGED):
             return self._connection.execute(sql, list(parameters)).fetchall()
+
+    def _next_run(self) -> int:
+        return self._next("run", "run_id")
 
     def _next(self, table: str, key: str) -> int:
         return int(self._run(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}")[0][0])  # noqa: S608 (fixed names)

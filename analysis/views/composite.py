@@ -14,7 +14,10 @@ from analysis.views.evidence import Evidence, Floats, chosen_tasks
 from analysis.views.selection import Selection, Sentence
 from analysis.views.tiers import discriminated
 
-TASKS = ("t1-alignment", "t2-discrimination", "t3-evidence")
+SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
+"""The task that each score is counted from, and what the score is called."""
+
+TASKS = tuple(SCORES)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue
 from analysis.systems.catalogue import Entry
+from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
@@ -231,7 +232,7 @@ def _card_takeaway(row: BenchmarkRow, cards: Sequence[TaskCard]) -> Sentence:
     relevant, cross = sum(task.n_relevant for task in cards), sum(task.n_cross_language for task in cards)
     n_queries = sum(task.task.n_queries for task in cards)
     languages = {found.language for task in cards for found in task.languages if found.n_queries}
-    bold = f"{row.title} asks {n_queries:,} queries in {_count(len(languages), 'language')}."
+    bold = f"{row.title} asks {n_queries:,} queries in {counted(len(languages), 'language')}."
     if not any(task.task.n_documents for task in cards):
         return Sentence(bold, "It has figures computed elsewhere, and no documents.")
     if not relevant:
@@ -245,7 +246,7 @@ def stored(store: Store) -> Stored:
     benchmarks = tuple(_stored_benchmark(store, row, labels) for row in store.benchmarks())
     storage = store.storage()
     n_runs = sum(run.status == "complete" for found in benchmarks for task in found.tasks for run in task.runs)
-    bold = f"{_count(len(benchmarks), 'benchmark')} and {_count(n_runs, 'run')} are stored here."
+    bold = f"{counted(len(benchmarks), 'benchmark')} and {counted(n_runs, 'run')} are stored here."
     return Stored(Sentence(bold, f"With everything around them they take {size(storage.total)}."), storage, benchmarks)
 
 
@@ -301,7 +302,7 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     )
     ready = [row for row in systems if row.missing is None]
     whole = sum(len(row.done) == len(tasks) for row in ready)
-    bold = f"{len(ready):,} of {_count(len(systems), 'system')} can run here."
+    bold = f"{len(ready):,} of {counted(len(systems), 'system')} can run here."
     title = benchmark_label(store.benchmark(benchmark)).title
     ran = f"{whole:,} of them" if whole else "None of them"
     rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
@@ -331,7 +332,3 @@ def size(n_bytes: int) -> str:
             return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
         number /= 1000
     return f"{number:.1f} GB"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -56,7 +56,7 @@ def offered(store: Store, selection: Selection) -> tuple[LanguageLabel, ...]:
 def published_languages(store: Store, task_id: int) -> dict[str, int]:
     """How many published subsets of a task, splits and systems counted apart, have each language, as it is written."""
     found = store.published_pairs(task_id)
-    written = as_written(store, task_id)
+    written = _written(found)
     counts: Counter[str] = Counter()
     for asked, answered, n in found:
         for tag in dict.fromkeys((asked, answered)):
@@ -66,7 +66,11 @@ def published_languages(store: Store, task_id: int) -> dict[str, int]:
 
 def as_written(store: Store, task_id: int) -> dict[str, str]:
     """How each stored tag of a task's published figures is written: with its script where two of a language meet."""
-    return together({tag for asked, answered, _ in store.published_pairs(task_id) for tag in (asked, answered)})
+    return _written(store.published_pairs(task_id))
+
+
+def _written(pairs: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    return together({tag for asked, answered, _ in pairs for tag in (asked, answered)})
 
 
 def most_covered(labels: Sequence[LanguageLabel]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
+from analysis.text import counted
 from analysis.views import language_choice, published, slices
 from analysis.views.composite import Composite, composites, task_score
 from analysis.views.composite import takeaway as composite_takeaway
@@ -348,7 +349,7 @@ def _caption(evidence: Evidence) -> str:
     base = f"over {evidence.task.n_documents:,} documents" if evidence.has_ranks else "· imported per-query scores"
     named = f" ({', '.join(tags)})" if len(tags) <= language_choice.MOST else ""
     return (
-        f"{int(evidence.domain.sum()):,} queries in {len(tags)} language{'s' * (len(tags) != 1)}{named} "
+        f"{int(evidence.domain.sum()):,} queries in {counted(len(tags), 'language')}{named} "
         f"{base} · bars and ranges are 95 % bootstrap intervals"
     )
 

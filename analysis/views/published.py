@@ -14,6 +14,7 @@ from analysis.languages import language_name
 from analysis.metrics import catalogue
 from analysis.model import SystemLabel
 from analysis.store.read import PublishedColumns, PublishedRow, Store, TaskRow
+from analysis.text import counted
 from analysis.views import language_choice
 from analysis.views.evidence import benchmark_label, chosen_tasks, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
@@ -375,12 +376,8 @@ def _board_takeaway(rows: Sequence[PublishedSystem], label: MeasureLabel, shared
 
 
 def _board_caption(found: _Published, shared: int) -> str:
-    over = f"plain mean over {_subset_count(shared)} of split {found.split}, as mteb takes it"
+    over = f"plain mean over {counted(shared, 'subset')} of split {found.split}, as mteb takes it"
     return f"Published figures, not measured here · {over} · no intervals: the values of each query are not published"
-
-
-def _subset_count(n: int) -> str:
-    return f"{n:,} subset{'s' * (n != 1)}"
 
 
 def _absent(found: _Published) -> str:
@@ -396,7 +393,9 @@ def _coverage_note(rows: Sequence[PublishedSystem], label: MeasureLabel, shared:
     if all(n == shared for _, n in counts):
         return lacking or None
     parts = ", ".join(f"{name} {n:,}" for name, n in counts)
-    ranked = f"They are ranked on the {_subset_count(shared)} that all of them have." if shared else "They share none."
+    ranked = (
+        f"They are ranked on the {counted(shared, 'subset')} that all of them have." if shared else "They share none."
+    )
     return f"Not every system was evaluated on the same language pairs ({parts}). {ranked} {lacking}".rstrip()
 
 

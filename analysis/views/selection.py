@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from analysis.model import FlagCounts, Interval, SystemLabel, published_only, scores_only, unranked
+from analysis.text import capitalised
 
 __all__ = [  # what charts and pages see of the nouns below them too
     "BenchmarkLabel",
@@ -15,6 +16,7 @@ __all__ = [  # what charts and pages see of the nouns below them too
     "Sentence",
     "SystemLabel",
     "TaskLabel",
+    "capitalised",
     "published_only",
     "scores_only",
     "unranked",

@@ -15,6 +15,7 @@ from analysis.stats.clustered import odds_ratio
 from analysis.stats.multiplicity import benjamini_hochberg, holm
 from analysis.stats.permutation import sign_flip_ps
 from analysis.store.read import Store
+from analysis.text import capitalised
 from analysis.views import slices
 from analysis.views.evidence import (
     LEVEL,
@@ -491,7 +492,7 @@ def pair_sentence(row: PairRow, measure: str, *, pairs: int) -> Sentence:
     known += [f"{_p(p)} within “{name}” (Holm)" for name, p in row.p_holm.items() if p is not None]
     if known and not row.p_holm:
         known.append("no Holm p, as neither is the best and they are not neighbours in the order")
-    parts = [f"Adjusted {', '.join(known)}." if known else "", f"{_capital(row.note)}." if row.note else ""]
+    parts = [f"Adjusted {', '.join(known)}." if known else "", f"{capitalised(row.note)}." if row.note else ""]
     queries = f"{row.delta.n:,} queries of {row.n_families:,} families."
     return Sentence(bold, " ".join([*filter(None, parts), queries]))
 
@@ -504,14 +505,14 @@ def friedman_sentence(row: FriedmanRow, measure: str) -> Sentence:
         measure: what is ranked, as it is called on screen.
     """
     if row.statistic is None:
-        return Sentence("The systems were not tested together.", f"{_capital(row.note or '')}.")
+        return Sentence("The systems were not tested together.", f"{capitalised(row.note or '')}.")
     test = f"χ² = {row.statistic:,.2f}, df = {row.df}, {row.n:,} queries"
     if row.p is None:
-        return Sentence("Whether the systems differ at all is not tested.", f"{_capital(row.note or '')}; {test}.")
+        return Sentence("Whether the systems differ at all is not tested.", f"{capitalised(row.note or '')}; {test}.")
     bold = f"Not all {len(row.average_ranks)} systems rank alike at {measure}."
     if row.p >= ALPHA:
         bold = f"The {len(row.average_ranks)} systems cannot be told apart by their ranks at {measure}."
-    note = f" {_capital(row.note)}." if row.note else ""
+    note = f" {capitalised(row.note)}." if row.note else ""
     return Sentence(bold, f"Friedman’s test: {_p(row.p)} ({test}).{note}")
 
 
@@ -525,10 +526,6 @@ def agreement_sentence(rows: Sequence[AgreementRow]) -> Sentence:
     high, most = max(known, key=lambda pair: pair[0])
     bold = f"The order of {least.n} systems holds least between {least.a} and {least.b}: Kendall τ = {low:.2f}."
     return Sentence(bold, "" if len(known) == 1 else f"It holds most between {most.a} and {most.b}: τ = {high:.2f}.")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _span(delta: Interval) -> str:

@@ -11,9 +11,10 @@ import streamlit as st
 
 from analysis import jobs
 from analysis.errors import BabelscopeError
-from analysis.jobs import Job, Preview
+from analysis.jobs import Job, JobResult, Options, Preview
+from analysis.views.selection import capitalised
 from pages.shared import address, data_jobs, job_box, tables, ui
-from pages.shared.tables import Cell
+from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
 KINDS = {
@@ -56,9 +57,6 @@ LENIENT = "Keep what is sound and list the rest (else the first fault ends the i
 AUTOMATIC = "told by its first bytes"
 PREVIEWED = 6  # files whose first rows are shown
 LONGEST = 300  # characters of a cell of the preview
-
-
-Options = dict[str, str | Sequence[str] | None]
 
 
 class Given(NamedTuple):
@@ -149,7 +147,7 @@ def _files(kind: str) -> Given | None:
             try:
                 return Given((), jobs.allowed(text))
             except BabelscopeError as error:
-                ui.grey(_sentence(str(error)))
+                ui.grey(capitalised(str(error)))
     return Given(uploaded, None) if uploaded else None
 
 
@@ -279,14 +277,14 @@ def _start(kind: str, given: Given | None, asked: Asked) -> None:
         flags = [*asked.flags, "dry-run"]
         address.put(job=jobs.launch(kind, str(path), options=asked.options, flags=flags, uploads=uploads))
     except BabelscopeError as error:
-        st.error(tables.literal(_sentence(str(error))))
+        st.error(tables.literal(capitalised(str(error))))
         return
     st.rerun()
 
 
 def look_back() -> None:
     """What one of the checks and imports of the last week has found."""
-    told = {job.name: job for job in jobs.listed() if job.state.status == "done" and data_jobs.report_table(job.name)}
+    told = {job.name: job for job in jobs.listed() if job.state.status == "done" and _has_report(job)}
     if not told:
         return
     chosen = st.selectbox(
@@ -304,18 +302,16 @@ def _outcome(job: Job) -> None:
     """What a check has found, with the button that imports it; or what an import has stored."""
     if job_box.runs(job.state):
         return
-    checked = job.request is not None and "--dry-run" in job.request.arguments
-    st.header("What was found" if checked else "What was imported", anchor=False)
+    st.header("What was found" if job.dry_run else "What was imported", anchor=False)
     if job.state.status != "done":
         _refusal(job)
         return
     found = jobs.result(job.name)
-    table = data_jobs.report_table(job.name)
     if found is None:
         return
     ui.grey(f"{data_jobs.title(job)}: {found.outcome}")
-    if table:
-        tables.show(table)
+    if found.rows:
+        tables.show(_report(found))
         st.download_button(
             "Report (JSON)",
             json.dumps(found.report, ensure_ascii=False, indent=1),
@@ -323,13 +319,25 @@ def _outcome(job: Job) -> None:
             mime="application/json",
             on_click="ignore",
         )
-    if checked:
+    if job.dry_run:
         st.button("Import", type="primary", on_click=_confirm, args=(job.name,))
     elif found.benchmark:
         name, task = found.benchmark.partition("@")[0], {"task": found.task} if found.task else {}
         ui.go_to(ui.OVERVIEW, "Open it in the Overview →", benchmark=name, **task)
         if job.command == "import-benchmark":
             ui.go_to(ui.DATA, "Run systems on it →", benchmark=name, part="run")
+
+
+def _has_report(job: Job) -> bool:
+    found = jobs.result(job.name)
+    return found is not None and bool(found.rows)
+
+
+def _report(found: JobResult) -> Markup:
+    """What a job found, as rows."""
+    columns = {"What was found": "passage", "How many": "text", "The first few, or details": "passage"}
+    rows = [[what, number, tables.escaped(shown)] for what, number, shown in found.rows]
+    return tables.table(columns, rows, caption="What was found in the files")
 
 
 def _confirm(name: str) -> None:
@@ -343,7 +351,3 @@ def _refusal(job: Job) -> None:
         return
     st.error(tables.literal(words))
     ui.grey("Nothing was stored, and what was stored before is as it was. Mend the file and check it again.")
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]

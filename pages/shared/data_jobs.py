@@ -10,7 +10,6 @@ from analysis import jobs
 from analysis.jobs import Job
 from analysis.views import source
 from pages.shared import job_box, tables, ui
-from pages.shared.tables import Markup
 
 ELSEWHERE = (jobs.FIRST_START, jobs.ADD_ICD10)  # every page shows these two while they run
 SHOWN = 30
@@ -72,9 +71,8 @@ def title(job: Job) -> str:
     """What a job does, in words."""
     if job.request is None:
         return NAMES.get(job.name, f"{job.command.replace('-', ' ').capitalize()} (started in a terminal)")
-    given = _Given(job.request.arguments)
-    words = NAMES.get(job.command, job.command).format_map(given).strip()
-    return words.replace("Import", "Check", 1) if "dry-run" in given.flags else words
+    words = NAMES.get(job.command, job.command).format_map(_Given(job.request.arguments)).strip()
+    return words.replace("Import", "Check", 1) if job.dry_run else words
 
 
 class _Given(dict[str, str]):
@@ -88,7 +86,6 @@ class _Given(dict[str, str]):
         systems = self.get("systems", "").split(",")
         if len(systems) > MANY:
             self["systems"] = f"{len(systems)} systems"
-        self.flags = {name for name, sign, _ in named if not sign}
 
     def __missing__(self, name: str) -> str:
         return ""
@@ -144,13 +141,3 @@ def _offer_again(job: Job) -> None:
 def when(seconds: float) -> str:
     """A moment for people, in UTC."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def report_table(name: str) -> Markup | None:
-    """What a job found, as rows; None where it has found nothing."""
-    found = jobs.result(name)
-    if found is None or not found.rows:
-        return None
-    columns = {"What was found": "passage", "How many": "text", "The first few, or details": "passage"}
-    rows = [[what, number, tables.escaped(shown)] for what, number, shown in found.rows]
-    return tables.table(columns, rows, caption="What was found in the files")

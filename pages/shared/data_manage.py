@@ -9,13 +9,11 @@ import streamlit as st
 
 from analysis import jobs
 from analysis.errors import BabelscopeError
-from analysis.jobs import Job
+from analysis.jobs import Job, Options
 from analysis.views import data
 from analysis.views.data import Stored, StoredBenchmark, StoredRun, StoredTask
 from pages.shared import address, data_jobs, job_box, tables, ui
 from pages.shared.ui import Frame
-
-Options = dict[str, str | Sequence[str] | None]
 
 SAVED = 5  # files that are offered
 

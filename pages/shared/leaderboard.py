@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis.charts import overview as charts
+from analysis.views.composite import SCORES
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, TaskLabel
 from pages.shared import address, glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
-TASK_SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
 NUMBERS = ("value", "low", "high", "level", "method", "aggregate", "other_mean", "ceiling", "n")
 
 
@@ -76,14 +76,14 @@ def composites(view: OverviewView, *, dark: bool) -> None:
         "Scores of alignment, discrimination and evidence, and their mean, MMed-IR · ranges: 95 % bootstrap intervals",
         more=glossary.COMPOSITES,
     )
-    columns = {"System": "text"} | dict.fromkeys(TASK_SCORES.values(), "number") | {"MMed-IR": "number"}
+    columns = {"System": "text"} | dict.fromkeys(SCORES.values(), "number") | {"MMed-IR": "number"}
     rows: list[Sequence[Cell] | str] = []
     for paradigm, members in charts.grouped(view.composites).items():
         rows.append(paradigm)
         rows.extend(
             [
                 tables.chip(row.system, dark=dark),
-                *(tables.spread(row.scores.get(task), words) for task, words in TASK_SCORES.items()),
+                *(tables.spread(row.scores.get(task), words) for task, words in SCORES.items()),
                 tables.spread(row.mmed_ir, "MMed-IR"),
             ]
             for row in members
@@ -95,7 +95,7 @@ def composites(view: OverviewView, *, dark: bool) -> None:
 def _composite_numbers(view: OverviewView) -> tuple[list[str], list[list[object]]]:
     rows: list[list[object]] = []
     for row in view.composites:
-        named = {words: row.scores.get(task) for task, words in TASK_SCORES.items()} | {"MMed-IR": row.mmed_ir}
+        named = {words: row.scores.get(task) for task, words in SCORES.items()} | {"MMed-IR": row.mmed_ir}
         rows += [
             [row.system.name, row.system.paradigm, words, *(getattr(found, name) for name in NUMBERS)]
             for words, found in named.items()

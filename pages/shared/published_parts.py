@@ -49,13 +49,13 @@ def has_routes(frame: ui.Frame) -> bool:
 
 def show_routes(frame: ui.Frame, languages: tuple[str, ...]) -> None:
     """The heatmaps of the published figures of the one chosen task."""
+    (usual,) = ui.answer(published.boards, frame.selection)
     asked = {"split": address.get("split"), "measure": address.get("figure")}
     view = ui.answer(published.routes, frame.selection, **asked, languages=languages)
     ui.takeaway(view.takeaway)
     ui.caption(view.caption, more=[(view.measure.label, view.measure.definition), *glossary.PUBLISHED])
     language_choice.legend(view.scripts, dark=frame.dark)
-    usual = ui.answer(published.routes, frame.selection, languages=languages)
-    _pickers(view.known, view.splits, measure=usual.measure.key, split=usual.split)
+    _pickers(view.known, view.splits, measure=usual.lead.key, split=usual.split)
     ui.chart(
         route_charts.published(view, dark=frame.dark),
         key="published-heatmaps",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import io
 import math
@@ -14,6 +13,7 @@ from typing import Literal
 import streamlit as st
 
 from analysis.charts import theme
+from analysis.views.delimited import write_csv
 from analysis.views.selection import Interval, SystemLabel
 
 
@@ -163,15 +163,9 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     A text that a spreadsheet would take for a formula begins with an apostrophe; numbers stay as they are.
     """
     out = io.StringIO(newline="")
-    usual, quoted = (csv.writer(out, lineterminator="\n", quoting=how) for how in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-    for row in (header, *rows):
-        cells = [_inert(value) for value in row]
-        writer = quoted if any("\r" in cell for cell in cells if isinstance(cell, str)) else usual
-        writer.writerow(cells)  # Python 3.11 would leave a carriage return without quotes
+    write_csv(out, ([_inert(value) for value in row] for row in (header, *rows)))
     return out.getvalue().encode("utf-8-sig")
 
 
 def _inert(value: object) -> object:
-    if value is None:
-        return ""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -21,6 +21,7 @@ from analysis.views.selection import (
     Sentence,
     SystemLabel,
     TaskLabel,
+    capitalised,
     published_only,
     scores_only,
 )
@@ -349,8 +350,7 @@ def grey(words: str, *, width: Width = "stretch") -> None:
 
 def trouble(error: BabelscopeError) -> None:
     """An error meant for people, as its one sentence, with a way on."""
-    words = str(error)
-    st.error(tables.literal(words[:1].upper() + words[1:]))
+    st.error(tables.literal(capitalised(str(error))))
     go_to(OVERVIEW, "Open the Overview afresh")
 
 
@@ -378,11 +378,8 @@ def need_rankings(frame: Frame, what: str) -> None:
     need_values(frame, what)
     if any(task.n_documents for task in frame.tasks):
         return
-    words = scores_only(what)
-    nothing(
-        f"{words[:1].upper()}{words[1:]}.",
-        next_step="Overview, Fairness and Significance show the imported scores.",
-    )
+    words = f"{capitalised(scores_only(what))}."
+    nothing(words, next_step="Overview, Fairness and Significance show the imported scores.")
     st.stop()
 
 
@@ -397,7 +394,7 @@ def need_values(frame: Frame, what: str) -> None:
     if not only and (frame.measured or not frame.systems):
         return
     words = published_only(what) if only else f"of the chosen systems only published figures are known: {what}"
-    nothing(f"{words[:1].upper()}{words[1:]}.", next_step="Overview and Language routes show the published figures.")
+    nothing(f"{capitalised(words)}.", next_step="Overview and Language routes show the published figures.")
     st.stop()
 
 

@@ -43,7 +43,14 @@ def test_a_run_is_split_at_white_space():
     assert found.rows == (("q", "Q0", "d", "1", "0.5", "tag"),) * 3
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lambda data: pa.compress(data, codec="zstd", asbytes=True)])
+@pytest.mark.parametrize(
+    "pack",
+    [
+        gzip.compress,
+        lambda data: pa.compress(data, codec="zstd", asbytes=True),
+        lambda data: pa.compress(data, codec="lz4", asbytes=True),
+    ],
+)
 def test_packed_files_are_opened(pack):
     text = "".join(json.dumps({"_id": f"{number}", "text": "心" * 50}) + "\n" for number in range(9000))
     found = of("corpus.jsonl.gz", pack(text.encode()))

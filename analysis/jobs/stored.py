@@ -1,0 +1,43 @@
+"""What a job finds in the store before it changes it."""
+
+from __future__ import annotations
+
+from analysis.errors import InputError, StoreError
+from analysis.paths import Cache
+from analysis.store import read
+from analysis.store.read import BenchmarkRow, Store, TaskRow
+
+
+def opened(cache: Cache, *, otherwise: str) -> Store:
+    """The store as it is now; asked again once a job may have waited for another one.
+
+    Args:
+        cache: where it is.
+        otherwise: what an empty store means for the job, as in "a run needs a stored benchmark".
+
+    Raises:
+        StoreError: nothing is stored.
+    """
+    store = read.open_store(cache)
+    if store is None:
+        raise StoreError(f"the store is empty: {otherwise}")
+    return store
+
+
+def current(store: Store | None, name: str) -> BenchmarkRow | None:
+    """The version of a benchmark that its bare name stands for; None where the name is free."""
+    rows = store.benchmarks() if store else []
+    return next((row for row in rows if row.name == name and row.current), None)
+
+
+def only_task(store: Store, benchmark: str, name: str | None) -> TaskRow:
+    """A task by its name; without one, the only task that the benchmark has.
+
+    Raises:
+        InputError: there is no such benchmark or task, or no name says which of several.
+    """
+    tasks = store.tasks(store.benchmark(benchmark).benchmark_id)
+    chosen = [task for task in tasks if name in {None, task.name}]
+    if len(chosen) != 1:
+        raise InputError(f"task {name!r}: {benchmark} has {', '.join(task.name for task in tasks)}")
+    return chosen[0]
