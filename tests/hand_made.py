@@ -58,7 +58,7 @@ def put(cache, benchmark, rankings):
                 fingerprint=name,
                 provenance={},
                 parents=[],
-                **count.of(ranking),
+                facts=count.of,
             )
     return read.open_store(cache)
 

@@ -214,16 +214,20 @@ def _add_import_results(commands: argparse._SubParsersAction[argparse.ArgumentPa
 def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for act, text in ((manage.rename, "call it something else"), (manage.delete, "take it out of the store")):
         kinds = commands.add_parser(act.__name__, help=text, description=text).add_subparsers(
-            dest="what", required=True, metavar="benchmark|run"
+            dest="what", required=True, metavar="benchmark|run|results" if act is manage.delete else "benchmark|run"
         )
         benchmark = _command(kinds, "benchmark", act, "a benchmark with all its runs")
         benchmark.add_argument("benchmark", metavar="B", help="name, for all its versions; or name@version to delete")
-        run = _command(kinds, "run", act, "the run of a system" if act is manage.delete else "the system of a run")
-        run.add_argument("--system", required=True, metavar="S", help="the system")
-        if act is manage.delete:
-            run.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
-            run.add_argument("--task", metavar="T", help="may be left out where there is one")
-        for kind in (benchmark, run):
+        texts = {"run": "the run of a system", "results": "what was published of a system"}
+        if act is manage.rename:
+            texts = {"run": "the system of runs and published results"}
+        of_systems = [_command(kinds, what, act, words) for what, words in texts.items()]
+        for kind in of_systems:
+            kind.add_argument("--system", required=True, metavar="S", help="the system")
+            if act is manage.delete:
+                kind.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+                kind.add_argument("--task", metavar="T", help="may be left out where there is one")
+        for kind in (benchmark, *of_systems):
             if act is manage.delete:
                 kind.add_argument("--yes", action="store_true", help="do it; without, say what would go")
             else:

@@ -14,7 +14,7 @@ from analysis.jobs.progress import JobProgress, JobResult
 
 
 def rename(options: argparse.Namespace) -> None:
-    """Call a benchmark or the system of imported runs by another name."""
+    """Call a benchmark, or the system of imported runs and published results, by another name."""
     cache = paths.cache(options.cache)
     act, name = (
         (manage.rename_benchmark, options.benchmark)
@@ -28,7 +28,7 @@ def rename(options: argparse.Namespace) -> None:
 
 
 def delete(options: argparse.Namespace) -> int:
-    """Delete a benchmark or a run; without ``--yes`` only say what would go."""
+    """Delete a benchmark, a run or published results; without ``--yes`` only say what would go."""
     if not options.yes:
         print(f"this would delete {_words(_doomed(options))}", file=sys.stderr)
         print("babelscope: nothing was deleted; --yes does it", file=sys.stderr)
@@ -38,7 +38,8 @@ def delete(options: argparse.Namespace) -> int:
         if options.what == "benchmark":
             doomed = manage.delete_benchmark(cache, options.benchmark, progress=progress)
         else:
-            doomed = manage.delete_run(cache, options.benchmark, options.task, options.system, progress=progress)
+            act = manage.delete_run if options.what == "run" else manage.delete_results
+            doomed = act(cache, options.benchmark, options.task, options.system, progress=progress)
         progress.result(JobResult("deleted", None, None, (), {}))
     print(f"deleted {_words(doomed)}", file=sys.stderr)
     return 0
@@ -48,7 +49,8 @@ def _doomed(options: argparse.Namespace) -> Doomed:
     store = opened(options)
     if options.what == "benchmark":
         return manage.doomed_benchmark(store, options.benchmark)
-    return manage.doomed_run(store, options.benchmark, options.task, options.system)
+    look = manage.doomed_run if options.what == "run" else manage.doomed_results
+    return look(store, options.benchmark, options.task, options.system)
 
 
 def _words(doomed: Doomed) -> str:

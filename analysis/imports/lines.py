@@ -91,7 +91,7 @@ class Source:
             whole, rest, data = b"".join((rest, memoryview(data)[:end])), data[end:], following
             self._check(whole, first)
             yield Block(whole, first)
-            first += whole.count(b"\n")
+            first += int(np.count_nonzero(np.frombuffer(whole, dtype=np.uint8) == ord("\n")))
 
     def text(self) -> str:
         """The whole file as text.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from analysis.imports.run_rows import NUMBER, Choices, RowFaults, Rows, numbers
 
 SHIFTED = re.compile(rf"{NUMBER.pattern}\s+\S.*", re.ASCII)
 METADATA = ("# ir_metadata.start", "# ir_metadata.end")
+AHEAD = 2  # blocks that are parsed beside the one that is worked on
 TYPES = {
     "query": pa.string(),
     "iteration": pa.string(),
@@ -78,16 +80,16 @@ def trec(source: Source, faults: RowFaults, choices: Choices) -> Iterator[Rows]:
 
 
 def _tables(blocks: Iterable[Block]) -> Iterator[tuple[Block, pa.Table | None]]:
-    """Each block with its table, made while the caller works on the block before."""
-    with ThreadPoolExecutor(1) as pool:
-        before: tuple[Block, Future[pa.Table | None]] | None = None
+    """Each block with its table, made while the caller works on the blocks before."""
+    with ThreadPoolExecutor(AHEAD) as pool:
+        waiting: deque[tuple[Block, Future[pa.Table | None]]] = deque()
         for block in blocks:
-            made = pool.submit(_table, block.data)
-            if before:
-                yield before[0], before[1].result()
-            before = block, made
-        if before:
-            yield before[0], before[1].result()
+            waiting.append((block, pool.submit(_table, block.data)))
+            if len(waiting) > AHEAD:
+                first, table = waiting.popleft()
+                yield first, table.result()
+        for first, table in waiting:
+            yield first, table.result()
 
 
 def _table(data: bytes) -> pa.Table | None:

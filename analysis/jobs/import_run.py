@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from analysis.errors import InputError
 from analysis.imports import runs
 from analysis.imports.run_rows import Choices
 from analysis.imports.runs import Known, Report, RunFile
-from analysis.jobs.facts import facts
+from analysis.jobs.facts import Facts, facts
 from analysis.jobs.imports import labels_of
 from analysis.jobs.stored import only_task, opened
 from analysis.model import Progress, scores_only
@@ -62,7 +63,12 @@ class _Checked:
     task: TaskRow
     fingerprint: str
     run: RunFile
-    facts: dict[str, dict[str, Any]]
+    count: Facts
+
+    @functools.cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Of the run, counted when they are asked for first: while the hits are written, where they are."""
+        return self.count.of(self.run.ranking)
 
     def report(self, system: str, outcome: str) -> ImportReport:
         scores = self.facts["query_scores"]
@@ -115,7 +121,7 @@ def import_run(cache: Cache, *, request: ImportRequest, progress: Progress) -> I
 
 def _checked(store: Store, request: ImportRequest, progress: Progress) -> _Checked:
     task = _task(store, request)
-    progress("read the run", 0, 2)
+    progress("read the run", 0, 1)
     run = runs.read(
         request.path,
         known=_known(store, task.task_id),
@@ -124,12 +130,11 @@ def _checked(store: Store, request: ImportRequest, progress: Progress) -> _Check
         lenient=request.lenient,
         allow_unknown_documents=request.allow_unknown_documents,
     )
-    progress("read the run", 1, 2)
-    counted = facts(store, task.task_id, n_unknown=len(run.unknown_documents)).of(run.ranking)
-    progress("read the run", 2, 2)
+    progress("read the run", 1, 1)
+    count = facts(store, task.task_id, n_unknown=len(run.unknown_documents))
     settings = [task.checksum, run.report.sha256, run.report.format, request.lenient, request.allow_unknown_documents]
     settings += [repr(_choices(request))] if _choices(request) != runs.ALL else []  # none: as before there were any
-    return _Checked(task, hashlib.sha256(repr(tuple(settings)).encode()).hexdigest(), run, counted)
+    return _Checked(task, hashlib.sha256(repr(tuple(settings)).encode()).hexdigest(), run, count)
 
 
 def _choices(request: ImportRequest) -> Choices:
@@ -183,5 +188,5 @@ def _store(writer: write.Writer, store: Store, checked: _Checked, request: Impor
             "report": dataclasses.asdict(run.report),
         },
         parents=[],
-        **checked.facts,
+        facts=lambda _: checked.facts,
     )

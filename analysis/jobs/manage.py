@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analysis import benchmarks
@@ -13,6 +13,7 @@ from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.read import BenchmarkRow, RunRow, Store, TaskRow
+from analysis.store.write import Writer
 from analysis.systems import catalogue
 from analysis.text import counted
 
@@ -69,6 +70,20 @@ def doomed_run(store: Store, benchmark: str, task: str | None, system: str) -> D
     return Doomed(system, words, int(run.status == "complete"), _bytes(store, [run]), children)
 
 
+def doomed_results(store: Store, benchmark: str, task: str | None, system: str) -> Doomed:
+    """What deleting the published results of a system on a task takes away.
+
+    Raises:
+        InputError: there is no such benchmark or task, or nothing was published of the system on it.
+    """
+    found = only_task(store, benchmark, task)
+    rows = {row.system: row for row in store.published_sources([found.task_id])}
+    if system not in rows:
+        raise InputError(f"system {system!r}: {found.name} has published results of {', '.join(rows) or 'no system'}")
+    figures = counted(rows[system].n_figures, "published figure")
+    return Doomed(system, f"{figures} of {system} on {found.name} of {benchmark}", 0, 0)
+
+
 def delete_benchmark(cache: Cache, name: str, *, progress: Progress) -> Doomed:
     """Delete a benchmark with its tasks and runs; ``name@version`` deletes one version.
 
@@ -76,15 +91,12 @@ def delete_benchmark(cache: Cache, name: str, *, progress: Progress) -> Doomed:
         InputError: there is no such benchmark.
         JobCancelledError: the user cancelled.
     """
-    doomed_benchmark(opened(cache, otherwise=EMPTY), name)
-    with write.writer(cache, progress=progress) as writer:
-        store = opened(cache, otherwise=EMPTY)  # another job may have been waited for
-        doomed = doomed_benchmark(store, name)
-        progress("delete", 0, 1)
+
+    def remove(writer: Writer, store: Store) -> None:
         for row in _versions(store, name):
             writer.remove_benchmark(row.benchmark_id)
-        progress("delete", 1, 1)
-    return doomed
+
+    return _delete(cache, lambda store: doomed_benchmark(store, name), remove, progress)
 
 
 def delete_run(cache: Cache, benchmark: str, task: str | None, system: str, *, progress: Progress) -> Doomed:
@@ -94,14 +106,42 @@ def delete_run(cache: Cache, benchmark: str, task: str | None, system: str, *, p
         InputError: there is no such benchmark, task or run.
         JobCancelledError: the user cancelled.
     """
-    doomed_run(opened(cache, otherwise=EMPTY), benchmark, task, system)
-    with write.writer(cache, progress=progress) as writer:
-        store = opened(cache, otherwise=EMPTY)  # another job may have been waited for
-        doomed = doomed_run(store, benchmark, task, system)
-        progress("delete", 0, 1)
+
+    def remove(writer: Writer, store: Store) -> None:
         writer.remove_run(only_task(store, benchmark, task).task_id, system)
+
+    return _delete(cache, lambda store: doomed_run(store, benchmark, task, system), remove, progress)
+
+
+def delete_results(cache: Cache, benchmark: str, task: str | None, system: str, *, progress: Progress) -> Doomed:
+    """Delete what was published of a system on a task; its runs stay.
+
+    Raises:
+        InputError: there is no such benchmark or task, or nothing was published of the system on it.
+        JobCancelledError: the user cancelled.
+    """
+
+    def remove(writer: Writer, store: Store) -> None:
+        writer.remove_published(only_task(store, benchmark, task).task_id, system)
+
+    return _delete(cache, lambda store: doomed_results(store, benchmark, task, system), remove, progress)
+
+
+def _delete(
+    cache: Cache,
+    doomed: Callable[[Store], Doomed],
+    remove: Callable[[Writer, Store], None],
+    progress: Progress,
+) -> Doomed:
+    """Look what would go, and once more under the lock: another job may have been waited for."""
+    doomed(opened(cache, otherwise=EMPTY))
+    with write.writer(cache, progress=progress) as writer:
+        store = opened(cache, otherwise=EMPTY)
+        found = doomed(store)
+        progress("delete", 0, 1)
+        remove(writer, store)
         progress("delete", 1, 1)
-    return doomed
+    return found
 
 
 def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -> None:
@@ -120,10 +160,10 @@ def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -
 
 
 def rename_system(cache: Cache, name: str, new: str, *, progress: Progress) -> None:
-    """Call the system of imported runs by another name, in every task.
+    """Call the system of imported runs or published results by another name, in every task.
 
     Raises:
-        InputError: there is no run of it, the catalogue names it, or the new name is impossible or taken.
+        InputError: nothing is stored of it, the catalogue names it, or the new name is impossible or taken.
         JobCancelledError: the user cancelled.
     """
     _check_system(opened(cache, otherwise=EMPTY), name, new)
@@ -161,8 +201,8 @@ def _check_benchmark(store: Store, name: str, new: str) -> None:
 def _check_system(store: Store, name: str, new: str) -> None:
     if name in catalogue.catalogue():
         raise InputError(f"system {name!r} is in the catalogue and keeps its name")
-    if not store.runs_of(name):
-        raise InputError(f"unknown system {name!r}: there is no run of it")
+    if not store.has_results_of(name):
+        raise InputError(f"unknown system {name!r}: nothing is stored of it")
     if not new.strip() or "," in new or not new.isprintable():
         raise InputError(f"name {new!r}: expected one without comma and control characters")
     if new in store.system_labels() or new in catalogue.catalogue():

@@ -307,10 +307,15 @@ def state(name: str, folder: str | Path | None = None) -> JobState | None:
 
 
 def cancel(name: str, folder: str | Path | None = None) -> None:
-    """Ask a job to stop at its next step; does nothing when it does not run."""
+    """Ask a job to stop at its next step; does nothing when it does not run.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
     cache = paths.cache(folder)
     if alive(cache, name):
-        _file(cache, name, "cancel").touch()
+        with on_disk(cache.root):
+            _file(cache, name, "cancel").touch()
 
 
 def listed(folder: str | Path | None = None) -> tuple[Job, ...]:
@@ -394,10 +399,17 @@ def start(
         arguments: of the command line.
         folder: the cache folder; by default the one of the environment.
         request: kept beside the job, so that it can be started again.
+
+    Raises:
+        StoreError: the folder cannot be written.
     """
     cache = paths.cache(folder)
     with on_disk(cache.root):
         cache.jobs.mkdir(parents=True, exist_ok=True)
+        _start(cache, name, arguments, request)
+
+
+def _start(cache: Cache, name: str, arguments: Sequence[str], request: JobRequest | None) -> None:
     with _file(cache, name, "lock").open("a") as lock:
         if not _taken(lock):
             return

@@ -191,7 +191,7 @@ class _Job:
             fingerprint=_fingerprint(task, system.entry, self._request),
             provenance=self._provenance(system.entry, ranking, seconds),
             parents=system.entry.parts,
-            **count.of(ranking),
+            facts=count.of,
         )
         self.stored.append(f"{task.name}: {system.entry.name}")
         self._progress(step, 1, 1)

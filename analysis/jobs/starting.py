@@ -63,6 +63,7 @@ COMMANDS = {
     "rename run": Command(("system", "to")),
     "delete benchmark": Command((), ("yes",), 1),
     "delete run": Command(("benchmark", "task", "system"), ("yes",)),
+    "delete results": Command(("benchmark", "task", "system"), ("yes",)),
     "export": Command(("benchmark", "task", "run", "format"), ("per-query",)),
     "report": Command(("benchmark", "task", "system")),
 }

@@ -32,10 +32,10 @@ def newest_schema() -> int:
 
 def schema_of(connection: duckdb.DuckDBPyConnection) -> int:
     """The schema number of an open store; 0 for an empty file."""
-    known = connection.execute("SELECT 1 FROM information_schema.tables WHERE table_name = 'migration'").fetchall()
-    if not known:
+    try:
+        return int(connection.execute("SELECT coalesce(max(number), 0) FROM migration").fetchall()[0][0])
+    except duckdb.CatalogException:  # no such table
         return 0
-    return int(connection.execute("SELECT coalesce(max(number), 0) FROM migration").fetchall()[0][0])
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, *, upto: int | None = None) -> None:

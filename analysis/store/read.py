@@ -562,9 +562,12 @@ class Store:
         )
         return tuple(row[0] for row in rows)
 
-    def runs_of(self, system: str) -> int:
-        """How many runs and refusals there are of a system, in every task of every benchmark."""
-        return int(self._rows("SELECT count(*) FROM run WHERE system = ?", [system])[0][0])
+    def has_results_of(self, system: str) -> bool:
+        """Whether there is a run, a refusal or a published result of a system, in any task of any benchmark."""
+        rows = self._rows(
+            "SELECT 1 FROM run WHERE system = $1 UNION ALL SELECT 1 FROM published_source WHERE system = $1", [system]
+        )
+        return bool(rows)
 
     def text_counts(self, task_id: int) -> dict[str, TextCounts]:
         """How long the queries and the documents of a task are, by "query" and "document"."""

@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -369,9 +369,7 @@ class Writer:
         fingerprint: str,
         provenance: Mapping[str, object],
         parents: Sequence[str],
-        query_scores: Mapping[str, Any],
-        language_above: Mapping[str, Any],
-        concentration: Mapping[str, Any],
+        facts: Callable[[Ranking], Mapping[str, Mapping[str, Any]]],
     ) -> int:
         """Store one system's ranking of a task in place of the one before it, and return its run id.
 
@@ -383,9 +381,9 @@ class Writer:
             fingerprint: of task, settings and depth.
             provenance: what was used and how long it took.
             parents: systems whose rankings it was composed from.
-            query_scores: columns of ``query_score`` except the run, each of length Q.
-            language_above: columns query, language, count.
-            concentration: columns k, distinct_documents, largest_document_share.
+            facts: of the ranking, counted while its hits are written: the columns of ``query_scores`` (those of
+                ``query_score`` except the run, each of length Q), ``language_above`` (query, language, count) and
+                ``concentration`` (k, distinct_documents, largest_document_share).
         """
         self.remove_run(task_id, system)
         rank = ranking.rank()
@@ -393,11 +391,11 @@ class Writer:
         kept = table if ranking.depth <= keep_hits else table.filter(pa.array(rank <= keep_hits))
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(self._write_parquet, kept, self._cache.hits)
-            run_id = self._next_run()
+            run_id, counted = self._next_run(), facts(ranking)
             self._add_relevant_ranks(run_id, task_id, table)
-            self._insert("query_score", _with_run(run_id, query_scores))
-            self._insert("language_above", _with_run(run_id, language_above))
-            self._insert("run_concentration", _with_run(run_id, concentration))
+            self._insert("query_score", _with_run(run_id, counted["query_scores"]))
+            self._insert("language_above", _with_run(run_id, counted["language_above"]))
+            self._insert("run_concentration", _with_run(run_id, counted["concentration"]))
             file, checksum = written.result()
         self._add_run_row(
             run_id,

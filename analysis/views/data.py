@@ -21,10 +21,12 @@ __all__ = [  # what pages see of the nouns below it too
     "Card",
     "Stored",
     "StoredBenchmark",
+    "StoredResult",
     "StoredRun",
     "StoredTask",
     "TaskCard",
     "TextCounts",
+    "benchmarks_stored",
     "card",
     "runnable",
     "size",
@@ -110,12 +112,23 @@ class StoredRun:
 
 
 @dataclass(frozen=True)
+class StoredResult:
+    """What somebody published of a system on a task."""
+
+    system: SystemLabel
+    n_figures: int
+    file: str  # that it was imported from
+    evaluated_at: str | None  # ISO time, UTC; None where the file does not say
+
+
+@dataclass(frozen=True)
 class StoredTask:
-    """One task with its runs."""
+    """One task with its runs and published results."""
 
     task: TaskLabel
     n_bytes: int | None  # of its texts
     runs: tuple[StoredRun, ...]
+    published: tuple[StoredResult, ...]
 
 
 @dataclass(frozen=True)
@@ -172,7 +185,8 @@ def page(store: Store, selection: Selection) -> DataView:
         InputError: there is no such benchmark.
         StoreError: a file of its texts is missing or damaged.
     """
-    return DataView(card(store, selection.benchmark), stored(store), runnable(store, selection.benchmark))
+    held = stored(store, benchmarks_stored(store))
+    return DataView(card(store, selection.benchmark), held, runnable(store, selection.benchmark))
 
 
 def card(store: Store, benchmark: str) -> Card:
@@ -240,31 +254,53 @@ def _card_takeaway(row: BenchmarkRow, cards: Sequence[TaskCard]) -> Sentence:
     return Sentence(bold, f"{cross:,} of {relevant:,} relevant pairs join a query to an answer in another language.")
 
 
-def stored(store: Store) -> Stored:
-    """All that a store holds, the benchmark built last first."""
+def benchmarks_stored(store: Store) -> tuple[StoredBenchmark, ...]:
+    """All that a generation of the store names, the benchmark built last first."""
     labels = store.system_labels()
-    benchmarks = tuple(_stored_benchmark(store, row, labels) for row in store.benchmarks())
+    return tuple(_stored_benchmark(store, row, labels) for row in store.benchmarks())
+
+
+def stored(store: Store, benchmarks: tuple[StoredBenchmark, ...]) -> Stored:
+    """The same with the space that everything takes, which changes also while a job that stores nothing yet works."""
     storage = store.storage()
-    n_runs = sum(run.status == "complete" for found in benchmarks for task in found.tasks for run in task.runs)
-    bold = f"{counted(len(benchmarks), 'benchmark')} and {counted(n_runs, 'run')} are stored here."
+    tasks = [task for found in benchmarks for task in found.tasks]
+    n_runs = sum(run.status == "complete" for task in tasks for run in task.runs)
+    n_published = sum(len(task.published) for task in tasks)
+    parts = [counted(len(benchmarks), "benchmark"), counted(n_runs, "run")]
+    parts += [counted(n_published, "published result")] if n_published else []
+    bold = f"{', '.join(parts[:-1])} and {parts[-1]} are stored here."
     return Stored(Sentence(bold, f"With everything around them they take {size(storage.total)}."), storage, benchmarks)
 
 
 def _stored_benchmark(store: Store, row: BenchmarkRow, labels: Mapping[str, SystemLabel]) -> StoredBenchmark:
-    tasks = tuple(
-        StoredTask(
-            task_label(task),
-            store.documents_bytes(task),
-            tuple(_stored_run(store, run, labels) for run in store.runs([task.task_id])),
-        )
-        for task in store.tasks(row.benchmark_id)
-    )
+    tasks = tuple(_stored_task(store, task, labels) for task in store.tasks(row.benchmark_id))
     n_bytes = sum((task.n_bytes or 0) + sum(run.n_bytes or 0 for run in task.runs) for task in tasks)
     imported = row.name not in benchmarks.NAMES
     return StoredBenchmark(benchmark_label(row), row.built_at.isoformat(), imported, tasks, n_bytes)
 
 
-def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel]) -> StoredRun:
+def _stored_task(store: Store, task: TaskRow, labels: Mapping[str, SystemLabel]) -> StoredTask:
+    runs = store.runs([task.task_id])
+    return StoredTask(
+        task=task_label(task),
+        n_bytes=store.documents_bytes(task),
+        runs=tuple(
+            _stored_run(store, run, labels, sorted(other.system for other in runs if run.system in other.parents))
+            for run in runs
+        ),
+        published=tuple(
+            StoredResult(
+                system=labels[row.system],
+                n_figures=row.n_figures,
+                file=row.file,
+                evaluated_at=row.evaluated_at.isoformat() if row.evaluated_at else None,
+            )
+            for row in store.published_sources([task.task_id])
+        ),
+    )
+
+
+def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel], children: Sequence[str]) -> StoredRun:
     keeps = run.hits_file is not None
     return StoredRun(
         system=labels[run.system],
@@ -275,7 +311,7 @@ def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel]) ->
         n_bytes=store.hits_bytes(run),
         created_at=run.created_at.isoformat(),
         imported=run.system not in catalogue.catalogue(),
-        children=store.children(run.task_id, run.system),
+        children=tuple(children),
         provenance=run.provenance,
     )
 

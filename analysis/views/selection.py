@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from analysis.model import FlagCounts, Interval, SystemLabel, published_only, scores_only, unranked
-from analysis.text import capitalised
+from analysis.text import capitalised, counted
 
 __all__ = [  # what charts and pages see of the nouns below them too
     "BenchmarkLabel",
@@ -17,6 +17,7 @@ __all__ = [  # what charts and pages see of the nouns below them too
     "SystemLabel",
     "TaskLabel",
     "capitalised",
+    "counted",
     "published_only",
     "scores_only",
     "unranked",

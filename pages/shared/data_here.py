@@ -8,7 +8,8 @@ import streamlit as st
 
 from analysis.errors import StoreError
 from analysis.views import data
-from analysis.views.data import Card, Stored, StoredRun, TaskCard, TextCounts
+from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
+from analysis.views.selection import counted
 from pages.shared import data_manage, leaderboard, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
@@ -39,7 +40,7 @@ ROWS: tuple[tuple[str, Callable[[TaskCard], int | TextCounts | None]], ...] = (
 
 def show(frame: Frame) -> None:
     """The card, all that is stored, and what can be done with it."""
-    stored = data.stored(ui.store())
+    stored = data.stored(ui.store(), ui.answer(data.benchmarks_stored))
     try:
         _card(ui.answer(data.card, frame.benchmark.address), frame)
     except StoreError as error:  # a damaged file of one benchmark: what is stored can still be looked at, and deleted
@@ -105,8 +106,8 @@ def _languages(card: Card, frame: Frame) -> None:
     rows: list[Sequence[Cell]] = []
     for tag in tags:
         cells: list[Cell] = [tables.badge(tag, dark=frame.dark)]
-        for counted in found:
-            row = counted.get(tag)
+        for of_task in found:
+            row = of_task.get(tag)
             counts = (row.n_queries, row.n_documents) if row else (0, 0)
             cells += [f"{number:,}" if number else "" for number in counts]
         rows.append(cells)
@@ -145,7 +146,8 @@ def _stored(stored: Stored, frame: Frame) -> None:
             texts = "" if task.n_bytes is None else f", texts {data.size(task.n_bytes)}"
             version = f"{benchmark.benchmark.title} ({benchmark.benchmark.version})"
             rows.append(f"{version} · {task.task.title}{texts}")
-            rows += [_run_row(run, frame) for run in task.runs] or [["no run yet", "", "", "", "", ""]]
+            kept = [_run_row(run, frame) for run in task.runs] + [_result_row(found, frame) for found in task.published]
+            rows += kept or [["no run yet", "", "", "", "", ""]]
     columns = {
         "System": "text",
         "Rows kept": "number",
@@ -169,3 +171,8 @@ def _run_row(run: StoredRun, frame: Frame) -> list[Cell]:
         run.created_at.replace("T", " ")[:16],
         origin,
     ]
+
+
+def _result_row(found: StoredResult, frame: Frame) -> list[Cell]:
+    figures = counted(found.n_figures, "published figure")
+    return [tables.chip(found.system, dark=frame.dark), "", "", "", "", f"{figures}, {found.file}"]

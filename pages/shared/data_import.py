@@ -118,7 +118,7 @@ def show(frame: Frame | None) -> None:
         _outcome(job)
     if frame and all(label.name != "bedside" for label in frame.offered.benchmarks):
         ui.grey("Bedside, the benchmark that Babelscope brings, is not stored here any more.")
-        st.button("Build Bedside again", on_click=jobs.begin, args=(jobs.FIRST_START,))
+        job_box.button("Build Bedside again", jobs.begin, jobs.FIRST_START)
 
 
 def _files(kind: str) -> Given | None:
@@ -320,7 +320,7 @@ def _outcome(job: Job) -> None:
             on_click="ignore",
         )
     if job.dry_run:
-        st.button("Import", type="primary", on_click=_confirm, args=(job.name,))
+        job_box.button("Import", _confirm, job.name, primary=True)
     elif found.benchmark:
         name, task = found.benchmark.partition("@")[0], {"task": found.task} if found.task else {}
         ui.go_to(ui.OVERVIEW, "Open it in the Overview →", benchmark=name, **task)

@@ -135,7 +135,7 @@ def trouble(job: Job) -> str | None:
 def _offer_again(job: Job) -> None:
     with st.container(border=True):
         job_box.explain(f"{title(job)}: {_ending(job)}")
-        st.button("Start again", key=f"again-{job.name}", on_click=jobs.again, args=(job.name,))
+        job_box.button("Start again", jobs.again, job.name, key=f"again-{job.name}")
 
 
 def when(seconds: float) -> str:

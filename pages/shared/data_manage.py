@@ -11,7 +11,8 @@ from analysis import jobs
 from analysis.errors import BabelscopeError
 from analysis.jobs import Job, Options
 from analysis.views import data
-from analysis.views.data import Stored, StoredBenchmark, StoredRun, StoredTask
+from analysis.views.data import Stored, StoredBenchmark, StoredResult, StoredRun, StoredTask
+from analysis.views.selection import counted
 from pages.shared import address, data_jobs, job_box, tables, ui
 from pages.shared.ui import Frame
 
@@ -19,7 +20,7 @@ SAVED = 5  # files that are offered
 
 
 def show(stored: Stored, frame: Frame) -> None:
-    """The chosen benchmark, and one of the runs of the chosen task."""
+    """The chosen benchmark, and one of the runs or published results of the chosen task."""
     here = [
         (row, task)
         for row in stored.benchmarks
@@ -34,20 +35,47 @@ def show(stored: Stored, frame: Frame) -> None:
     _saved()
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("One run", anchor=False)
-        _runs(benchmark, task)
+        st.subheader("One run or published result" if task.published else "One run", anchor=False)
+        _one(benchmark, task)
     with right:
         st.subheader("The whole benchmark", anchor=False)
         _benchmark(benchmark, task)
 
 
-def _runs(benchmark: StoredBenchmark, task: StoredTask) -> None:
-    if not task.runs:
+def _one(benchmark: StoredBenchmark, task: StoredTask) -> None:
+    kept: dict[str, StoredRun | StoredResult] = {f"run {run.system.name}": run for run in task.runs}
+    kept |= {f"published {result.system.name}": result for result in task.published}
+    if not kept:
         ui.grey("No system has run on this task yet.")
         return
-    runs = {run.system.name: run for run in task.runs}
-    name = st.selectbox("Run", list(runs), format_func=lambda name: runs[name].system.title, key="managed-run")
-    run = runs[name]
+    chosen = st.selectbox("Run", list(kept), format_func=lambda name: _title(kept[name]), key="managed-run")
+    found = kept[chosen]
+    if isinstance(found, StoredRun):
+        _run(benchmark, task, found)
+    else:
+        _result(benchmark, task, found)
+
+
+def _title(found: StoredRun | StoredResult) -> str:
+    return found.system.title if isinstance(found, StoredRun) else f"{found.system.title}, published"
+
+
+def _result(benchmark: StoredBenchmark, task: StoredTask, result: StoredResult) -> None:
+    name = result.system.name
+    when = f", evaluated {result.evaluated_at[:10]}" if result.evaluated_at else ""
+    ui.grey(f"{counted(result.n_figures, 'published figure')} from {result.file}{when}.")
+    _delete(
+        f"published-{name}",
+        name,
+        "What was published of it on this task goes; its runs stay.",
+        (),
+        command="delete results",
+        options={"benchmark": benchmark.benchmark.address, "task": task.task.name, "system": name},
+    )
+
+
+def _run(benchmark: StoredBenchmark, task: StoredTask, run: StoredRun) -> None:
+    name = run.system.name
     if run.n_rows is not None:
         with st.container(horizontal=True):
             _export("Ranking (TREC)", benchmark, task, form="trec", file=f"{_file_name(name)}.trec", run=name)

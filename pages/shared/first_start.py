@@ -35,7 +35,7 @@ def show() -> None:
     state = jobs.state(jobs.FIRST_START)
     if state is None and "first-start" not in st.session_state:
         st.session_state["first-start"] = "begun"  # not again where it dies at once
-        _begin()
+        jobs.begin(jobs.FIRST_START)
         state = jobs.state(jobs.FIRST_START)
     if job_box.runs(state):
         _say("Nothing is here yet, so a first benchmark is being built.")
@@ -45,7 +45,8 @@ def show() -> None:
     ended = job_box.ending(state, ENDINGS)
     _say(ended or ("Nothing is here yet." if state else "The first build did not start."))
     job_box.explain(PROMISE)
-    st.button("Build it" if state and not ended else "Try again", type="primary", on_click=_begin)
+    words = "Build it" if state and not ended else "Try again"
+    job_box.button(words, jobs.begin, jobs.FIRST_START, primary=True)
     if state:
         job_box.finished(state)
 
@@ -61,11 +62,7 @@ def offer_to_finish() -> None:
     ended = job_box.ending(jobs.state(jobs.FIRST_START), ENDINGS)
     if ended:
         job_box.explain(ended)
-        st.button("Finish the first build", on_click=_begin)
-
-
-def _begin() -> None:
-    jobs.begin(jobs.FIRST_START)
+        job_box.button("Finish the first build", jobs.begin, jobs.FIRST_START)
 
 
 def _say(words: str) -> None:

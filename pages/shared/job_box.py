@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from analysis import jobs
+from analysis.errors import BabelscopeError
 from analysis.jobs import JobState
 from analysis.views import source
 from pages.shared import tables
 from pages.shared.tables import Markup, Width
 
 EVERY = 1.0  # seconds between two looks at the job
+TROUBLE = "job-trouble"  # in the session: why a button did nothing
 
 
 def runs(state: JobState | None) -> bool:
@@ -62,7 +64,35 @@ def box(state: JobState, *, lead: str) -> None:
         st.progress(min(state.done / state.total, 1.0) if state.total else 0.0)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             explain(_pace(state), width="content")
-            st.button("Cancel", on_click=jobs.cancel, args=(state.name,), key=f"cancel-{state.name}")
+            button("Cancel", jobs.cancel, state.name, key=f"cancel-{state.name}")
+
+
+def button(
+    words: str, act: Callable[[str], object], what: str, *, key: str | None = None, primary: bool = False
+) -> None:
+    """A button that starts or stops a job; why that could not be done is said by the page as it is drawn anew.
+
+    Args:
+        words: on the button.
+        act: called with ``what``.
+        what: a name.
+        key: of the button.
+        primary: it is what the page is about.
+    """
+    st.button(words, key=key, type="primary" if primary else "secondary", on_click=_tried, args=(act, what))
+
+
+def _tried(act: Callable[[str], object], what: str) -> None:
+    try:
+        act(what)
+    except BabelscopeError as error:
+        st.session_state[TROUBLE] = str(error)
+
+
+def trouble() -> str | None:
+    """Why the button that was just pressed did nothing, once; None where it did what it says."""
+    found: str | None = st.session_state.pop(TROUBLE, None)
+    return found
 
 
 def finished(state: JobState) -> None:

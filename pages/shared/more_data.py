@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from analysis import jobs
 from analysis.views.selection import BenchmarkLabel
 from pages.shared import address, job_box
@@ -38,7 +36,7 @@ def offer(benchmarks: Sequence[BenchmarkLabel], *, shown: BenchmarkLabel) -> Non
     if ended:
         job_box.explain(ended)
     job_box.explain(OFFER)
-    st.button("Add ICD-10", on_click=_begin, args=(shown.address,))
+    job_box.button("Add ICD-10", _begin, shown.address)
 
 
 def _begin(shown: str) -> None:

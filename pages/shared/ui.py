@@ -25,7 +25,7 @@ from analysis.views.selection import (
     published_only,
     scores_only,
 )
-from pages.shared import address, first_start, glossary, more_data, tables
+from pages.shared import address, first_start, glossary, job_box, more_data, tables
 from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
@@ -106,6 +106,8 @@ def page(
     with st.sidebar:
         _masthead(which)
     st.title(which.question, anchor=False)
+    if words := job_box.trouble():
+        st.error(tables.literal(capitalised(words)))
     try:
         if _nothing_yet():
             first_start.show()

@@ -285,30 +285,36 @@ reading = [command(*words.split(), cache=cache).returncode for words in (
     "list runs", "scores --benchmark example", "show overview --benchmark example", "check")]
 writing = command("import-run", run, "--benchmark", "example", "--system", "new", cache=cache)
 os.environ["BABELSCOPE_CACHE"] = root
-pages = {name: opened(name) for name in ("overview", "routes", "fairness", "data")}
-print(json.dumps([reading, writing.returncode, writing.stderr, pages]))
+pages = [opened(name) for name in ("overview", "routes", "fairness", "data")]
+pressed = [opened("overview", press="Add ICD-10"), opened("data", press="Ranking (TREC)"),
+           opened("data", press="Build Bedside again", part="import")]
+print(json.dumps([reading, writing.returncode, writing.stderr, pages, pressed]))
 """
 
 
-def opened(name, **parameters):
-    """A page by itself: its title, and what it complains about."""
+def opened(name, *, press=None, **parameters):
+    """A page by itself, on which a button may be pressed: its title, and what it complains about."""
     page = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=120)
     for parameter, value in parameters.items():
         page.query_params[parameter] = value
     page.run()
+    if press:
+        next(button for button in page.button if button.label == press).click().run()
     return [page.title[0].value, [error.value for error in page.error], [error.value for error in page.exception]]
 
 
 @pytest.mark.slow
 def test_a_read_only_cache_is_read_and_says_why_it_is_not_written(cache, inputs):
-    reading, code, said, pages = namespace(READ_ONLY, cache.root, inputs["run"])
+    reading, code, said, pages, pressed = namespace(READ_ONLY, cache.root, inputs["run"])
     assert reading == [0, 0, 0, 0]
     assert code == 1
     assert said.splitlines()[-1].startswith("babelscope: ")
     assert "Read-only file system" in said.splitlines()[-1]
     assert "Traceback" not in said
-    for title, errors, exceptions in pages.values():
-        assert (bool(title), errors, exceptions) == (True, [], [])
+    assert [(bool(title), errors, exceptions) for title, errors, exceptions in pages] == [(True, [], [])] * 4
+    for title, (error,), exceptions in pressed:
+        assert (bool(title), exceptions) == (True, [])
+        assert "Read-only file system" in error
 
 
 def test_a_store_newer_than_the_program_is_refused_in_every_way(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError
 from analysis.jobs import manage
-from analysis.model import silent
+from analysis.model import Figure, PublishedResult, silent
 from analysis.paths import Cache
 from analysis.store import read, write
 from tests.hand_made import put, ranking_of, worked_example
@@ -60,6 +60,29 @@ def test_deleting_a_run_names_those_composed_of_it(cache, capsys):
     assert read.open_store(cache).faults() == []
 
 
+def test_deleting_published_results_leaves_the_run_of_the_system(cache, capsys):
+    figures = (Figure("test", "default", "en", "en", "ndcg_at_10", 0.5), Figure("test", "ja", "ja", "ja", "rr", 0.1))
+    with write.writer(cache) as writer:
+        (task,) = writer._run("SELECT task_id FROM task")[0]
+        for name in ("mine", "theirs"):
+            writer.add_system(name, title=name, short=name, paradigm="lexical")
+            writer.add_published(task, PublishedResult("main", name, "x.json", "0", None, None, None, None, figures))
+    arguments = ("delete", "results", "--benchmark", "example", "--system", "mine")
+    before = content(cache)
+    assert command(cache, *arguments) == 2
+    assert "this would delete 2 published figures of mine on main of example" in capsys.readouterr().err
+    assert content(cache) == before
+    assert command(cache, *arguments, "--yes") == 0
+    store = read.open_store(cache)
+    assert [row.system for row in store.published_sources([task])] == ["theirs"]
+    assert systems(cache) == ["bm25", "fused", "mine"]
+    assert store.faults() == []
+    assert command(cache, *arguments, "--yes") == 1
+    assert "system 'mine': main has published results of theirs" in capsys.readouterr().err
+    assert command(cache, "rename", "run", "--system", "theirs", "--to", "ours") == 0
+    assert [row.system for row in read.open_store(cache).published_sources([task])] == ["ours"]
+
+
 def test_deleting_a_benchmark(cache, capsys):
     assert command(cache, "delete", "benchmark", "example") == 2
     assert "example with 1 task and 3 runs" in capsys.readouterr().err
@@ -99,7 +122,7 @@ def test_renaming(cache, capsys):
         (("rename", "benchmark", "none", "--to", "x"), "unknown benchmark 'none': stored are example"),
         (("rename", "benchmark", "example", "--to", "a@b"), "name 'a@b': expected one without @ and comma"),
         (("rename", "benchmark", "example", "--to", "icd10"), "benchmark 'icd10': the name is taken"),
-        (("rename", "run", "--system", "x", "--to", "y"), "unknown system 'x': there is no run of it"),
+        (("rename", "run", "--system", "x", "--to", "y"), "unknown system 'x': nothing is stored of it"),
         (("rename", "run", "--system", "bm25", "--to", "y"), "system 'bm25' is in the catalogue and keeps its name"),
         (("rename", "run", "--system", "mine", "--to", "fused"), "system 'fused': the name is taken"),
         (("rename", "run", "--system", "mine", "--to", "a,b"), "name 'a,b': expected one without comma"),

@@ -126,13 +126,13 @@ def test_a_check_tells_what_it_found_and_is_confirmed_into_an_import(cache):
     assert (found.outcome, found.benchmark, found.task) == ("checked, nothing stored", "example", "main")
     assert ("rows", "2 read, 2 ranked", "") in found.rows
     assert found.report["file"]["n_ranked"] == 2
-    assert read.open_store(cache).runs_of("own") == 0
+    assert not read.open_store(cache).has_results_of("own")
     assert folder.is_dir()  # for the import
 
     imported = ended(cache, starting.confirm(checked.name, cache.root))
     assert imported.state.status == "done"
     assert jobs.result(imported.name, cache.root).outcome == "stored"
-    assert read.open_store(cache).runs_of("own") == 1
+    assert read.open_store(cache).has_results_of("own")
     assert not folder.exists()  # used up
     assert [job.name for job in jobs.listed(cache.root)] == [imported.name, checked.name]
     with pytest.raises(InputError, match="expected one that has checked an import"):
@@ -146,7 +146,7 @@ def test_a_faulty_file_ends_in_its_one_sentence_and_is_kept_to_be_tried_again(ca
     assert "line 1: score 'two'" in failed.state.message
     assert jobs.result(failed.name, cache.root) is None
     assert folder.is_dir()
-    assert read.open_store(cache).runs_of("own") == 0
+    assert not read.open_store(cache).has_results_of("own")
     jobs.again(failed.name, cache.root)
     again = ended(cache, failed.name)
     assert again.state.message == failed.state.message

@@ -9,6 +9,7 @@ from visits import Visit, words
 
 from analysis import jobs
 from analysis.jobs import places
+from analysis.model import Figure, PublishedResult
 from analysis.paths import Cache
 from analysis.store import read, write
 from tests.hand_made import put, ranking_of, worked_example
@@ -179,7 +180,7 @@ def test_a_system_is_run_from_the_page(own):
     button(page, "Run").click().run()
     (job,) = all_ended()
     assert job.state.status == "done", job.state.message
-    assert read.open_store(places.paths.cache()).runs_of("bm25") == 1
+    assert read.open_store(places.paths.cache()).has_results_of("bm25")
     page.run()
     assert "has run on Worked example" in words(page)
 
@@ -191,13 +192,33 @@ def test_deleting_asks_for_the_name(own):
     button(page, "Delete for good").click().run()
     assert "Nothing was deleted" in words(page)
     assert jobs.listed() == ()
-    name = page.selectbox(key="managed-run").value
+    name = page.selectbox(key="managed-run").value.removeprefix("run ")
     field(page, "Its name").set_value(name)
     button(page, "Delete for good").click().run()
     (job,) = all_ended()
     assert job.state.status == "done"
     store = read.open_store(places.paths.cache())
-    assert store.runs_of(name) == 0
+    assert not store.has_results_of(name)
+
+
+@pytest.mark.slow
+def test_published_results_are_listed_and_deleted(own):
+    cache = places.paths.cache()
+    figures = (Figure("test", "default", "en", "en", "ndcg_at_10", 0.5),)
+    with write.writer(cache) as writer:
+        writer.add_published(1, PublishedResult("main", "good", "x.json", "0", None, None, None, None, figures))
+    page = own.page("data")
+    assert "1 benchmark, 2 runs and 1 published result are stored here." in words(page)
+    assert "1 published figure, x.json" in words(page)
+    page.selectbox(key="managed-run").set_value("published good").run()
+    assert "its runs stay" in words(page)
+    field(page, "Its name").set_value("good")
+    button(page, "Delete for good").click().run()
+    (job,) = all_ended()
+    assert job.state.status == "done", job.state.message
+    store = read.open_store(cache)
+    assert store.published_sources([1]) == []
+    assert store.has_results_of("good")
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def per_query_measures(*, n_systems=10, n_queries=2000, n_documents=5000, depth=
                 writer.add_system(name, title=name, short=name, paradigm="lexical")
                 writer.add_run(
                     row.task_id, name, ranking=ranking, keep_hits=100, fingerprint=name, provenance={}, parents=[],
-                    **count.of(ranking),
+                    facts=count.of,
                 )  # fmt: skip
                 runs.append(as_dictionary(task, ranking))
         store = read.open_store(cache)

@@ -82,7 +82,7 @@ def add_run(writer, task_id, system="bm25", *, ranking=RANKING, keep_hits=2, fin
         fingerprint=fingerprint,
         provenance={"seconds": 1.5, "libraries": {"numpy": "2"}},
         parents=["first", "second"],
-        **facts(n_queries),
+        facts=lambda _: facts(n_queries),
     )
 
 

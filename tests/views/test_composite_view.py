@@ -59,7 +59,7 @@ def stored(cache, tasks, orders):
                 ranking = ranking_of(task, order(task), depth=DEPTH)
                 writer.add_system(name, title=name, short=name, paradigm="lexical")
                 writer.add_run(row.task_id, name, ranking=ranking, keep_hits=100, fingerprint=name, provenance={},
-                               parents=[], **count.of(ranking))  # fmt: skip
+                               parents=[], facts=count.of)  # fmt: skip
     return read.open_store(cache)
 
 

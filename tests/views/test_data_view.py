@@ -95,7 +95,7 @@ def test_imported_scores_have_a_card_without_documents(imported_store):
 
 
 def test_what_is_stored_comes_with_its_size(example_store):
-    found = data.stored(example_store)
+    found = data.stored(example_store, data.benchmarks_stored(example_store))
     (benchmark,) = found.benchmarks
     (task,) = benchmark.tasks
     assert [run.system.name for run in task.runs] == ["bad", "good"]
@@ -108,7 +108,7 @@ def test_what_is_stored_comes_with_its_size(example_store):
 
 
 def test_scores_keep_no_rows(imported_store):
-    runs = data.stored(imported_store).benchmarks[0].tasks[0].runs
+    runs = data.benchmarks_stored(imported_store)[0].tasks[0].runs
     assert all(run.n_rows is run.depth is run.n_bytes is None for run in runs)
 
 

@@ -118,7 +118,7 @@ def stored(root, tasks):
                     fingerprint=name,
                     provenance={"settings": {"pool": 20}} if staged else {},
                     parents=["one"] if staged else [],
-                    **count.of(ranking),
+                    facts=count.of,
                 )
     return read.open_store(cache)
 

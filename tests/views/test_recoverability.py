@@ -243,7 +243,7 @@ def build_random(cache, *, parallel):
                 fingerprint=name,
                 provenance={"settings": {"pool": 60 if name == "second-deep" else POOL}} if two_stage else {},
                 parents=["nowhere" if name == "second-orphan" else "first", "other"] if two_stage else [],
-                **facts(store, rows[task].task_id).of(run),
+                facts=facts(store, rows[task].task_id).of,
             )
     return read.open_store(cache)
 
