@@ -4,13 +4,14 @@ import streamlit as st
 
 from analysis.charts import tiers as charts
 from analysis.views import tiers
-from pages.shared import glossary, tables, tier_table, ui
+from pages.shared import glossary, language_choice, tables, tier_table, ui
 
 with ui.page(ui.TIERS) as frame:
     if not frame.systems:
         ui.no_systems(frame)
     ui.need_rankings(frame, "difficulty tiers need rankings")
-    (task,) = ui.answer(tiers.page, frame.selection).tasks
+    languages = language_choice.choose(frame)
+    (task,) = ui.answer(tiers.page, frame.selection, languages=languages).tasks
     ui.takeaway(task.takeaway)
     ui.caption(task.caption, more=glossary.TIERS)
     whole = [row for row in task.rows if row.tier is None]
@@ -27,6 +28,7 @@ with ui.page(ui.TIERS) as frame:
     )
     chosen = tier_table.pickers(frame.systems)
     st.subheader(tables.literal(f"{chosen.system.short} by query language"), anchor=False)
+    language_choice.note(frame, languages)
     ui.chart(
         charts.outcomes(task.by_language[chosen.system.name], dark=frame.dark),
         key="outcomes-by-language",

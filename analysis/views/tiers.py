@@ -15,6 +15,7 @@ from analysis.metrics.outcomes import RELATIONS
 from analysis.metrics.routes import first_rank
 from analysis.model import NEVER, Interval, SystemLabel
 from analysis.store.read import Store, TaskRow
+from analysis.views import language_choice
 from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 
@@ -70,11 +71,16 @@ class TiersView:
     tasks: tuple[TierTask, ...]
 
 
-def page(store: Store, selection: Selection) -> TiersView:
+def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ()) -> TiersView:
     """The answer of the page *Difficulty tiers*.
 
+    Args:
+        store: where the runs are.
+        selection: what is asked.
+        languages: of the queries, those to show apart; empty for all. All other numbers are over all.
+
     Raises:
-        InputError: an unknown benchmark, task or system, or a task without rankings.
+        InputError: an unknown benchmark, task or system, a task without rankings, or none of the languages.
     """
     labels = store.system_labels()
     tasks = []
@@ -85,16 +91,18 @@ def page(store: Store, selection: Selection) -> TiersView:
         if mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)
             caption = f"Queries whose concept has such a neighbour in the corpus: {counts} · 95 % bootstrap intervals"
-        tasks.append(TierTask(task_label(task), _takeaway(mine), caption, mine, _by_language(evidence)))
+        tasks.append(TierTask(task_label(task), _takeaway(mine), caption, mine, _by_language(evidence, languages)))
     return TiersView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
 
 
-def _by_language(evidence: Evidence) -> dict[str, dict[str, Outcomes]]:
+def _by_language(evidence: Evidence, asked: tuple[str, ...]) -> dict[str, dict[str, Outcomes]]:
     spoken = {
         tag: evidence.domain & (evidence.judged.query_language == code) for code, tag in enumerate(evidence.languages)
     }
+    spoken = {tag: domain for tag, domain in spoken.items() if domain.any()}
+    tags = language_choice.shown(tuple(spoken), asked)
     return {
-        run.system: {tag: _outcomes(evidence, place, domain) for tag, domain in spoken.items() if domain.any()}
+        run.system: {tag: _outcomes(evidence, place, spoken[tag]) for tag in tags}
         for place, run in enumerate(evidence.runs)
     }
 

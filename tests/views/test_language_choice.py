@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from analysis.errors import InputError
 from analysis.model import Document, Judgement, Query
 from analysis.paths import Cache
-from analysis.views import fairness, language_choice, recoverability, routes
+from analysis.views import fairness, language_choice, recoverability, routes, tiers
 from analysis.views.selection import Selection
 from tests.hand_made import put, ranking_of, worked_example
 
@@ -89,6 +89,13 @@ def test_recoverability_by_route_of_some_languages(store):
     assert all(whole[part.part] == part for part in some)
     by_language = recoverability.split(store, ASKED, by="language", languages=("ja", "fa"))
     assert [part.part for part in by_language] == ["ja", "fa"]
+
+
+def test_what_stands_at_rank_1_of_some_languages_is_that_of_all(store):
+    (whole,), (some,) = tiers.page(store, ASKED).tasks, tiers.page(store, ASKED, languages=("ja", "fa")).tasks
+    assert len(whole.by_language["good"]) == 14
+    assert some.by_language["good"] == {tag: whole.by_language["good"][tag] for tag in ("ja", "fa")}
+    assert some.rows == whole.rows
 
 
 def test_languages_that_a_task_lacks(store):
