@@ -1,7 +1,10 @@
 """Run files: what is read, the one sentence that each fault gets, and that a fault leaves the store as it was."""
 
+import contextlib
+import csv
 import gzip
 import hashlib
+import io
 import json
 
 import cbor2
@@ -13,14 +16,14 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.cli import main
 from analysis.errors import InputError
 from analysis.imports import runs
 from analysis.imports.runs import Depth, Known
 from analysis.jobs.import_run import ImportRequest, import_run
-from analysis.metrics import ranking as measures
-from analysis.metrics.ranking import Judged
-from analysis.model import NEVER, silent
+from analysis.model import Benchmark, Document, Judgement, Query, Task, silent
 from analysis.paths import Cache
+from analysis.store import write
 from tests.hand_made import put, ranking_of, state, worked_example
 
 DOCUMENTS = tuple(f"d{number}" for number in range(15))  # d10 sorts before d2: ids are compared as text
@@ -356,42 +359,58 @@ def written(run, seed):
     ][seed % 8]
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_measures_of_a_random_file_equal_pytrec_eval(file, seed):
-    qrels, run = random_case(seed)
-    found = runs.read(file(written(run, seed)), known=known())
-    place = dict(
-        zip(
-            zip(found.ranking.query.tolist(), found.ranking.document.tolist(), strict=True),
-            found.ranking.rank(),
-            strict=True,
-        )
-    )
-    pairs = [
-        (QUERIES.index(query), DOCUMENTS.index(name), grade)
-        for query, grades in qrels.items()
-        for name, grade in grades.items()
-    ]
-    judged = Judged(
-        np.array([query for query, _, _ in pairs], np.int32),
-        np.array([grade for *_, grade in pairs], float),
-        np.zeros(len(pairs), np.int16),
-        np.zeros(len(QUERIES), np.int16),
-        ("en",),
-    )
-    ranks = np.array([[place.get((query, document), NEVER) for query, document, _ in pairs]], np.int32)
-    ours = {
-        "ndcg_cut_10": measures.ndcg(judged, ranks, k=10)[0],
-        "recip_rank": measures.reciprocal_rank(judged, ranks)[0],
-        "map": measures.average_precision(judged, ranks)[0],
-        **{f"recall_{k}": measures.recall(judged, ranks, k=k)[0] for k in (1, 5, 10)},
+TREC_EVAL = {
+    "ndcg_at_10": "ndcg_cut_10",
+    "recall_at_1": "recall_1",
+    "recall_at_5": "recall_5",
+    "recall_at_10": "recall_10",
+    "rr": "recip_rank",
+    "ap": "map",
+}
+
+
+@pytest.fixture(scope="module")
+def random_runs(tmp_path_factory):
+    """The values of each query that the store gives of 200 random files: 20 tasks with ten runs each."""
+    tasks = []
+    for seed in range(0, 200, 10):
+        qrels, _ = random_case(seed)
+        pairs = [Judgement(query, name, grade) for query, grades in qrels.items() for name, grade in grades.items()]
+        documents = tuple(Document(name, "en", name, family=name) for name in DOCUMENTS)
+        queries = tuple(Query(name, "en", name, family=name) for name in QUERIES)
+        tasks.append(Task(f"t{seed}", f"t{seed}", "?", documents, queries, tuple(pairs), default=not seed))
+    cache, folder = Cache(tmp_path_factory.mktemp("random")), tmp_path_factory.mktemp("files")
+    with write.writer(cache) as writer:
+        writer.add_benchmark(Benchmark("random", "1", "Random", False, "", "", (), {}, tuple(tasks)))
+    for seed in range(200):
+        path = folder / f"run{seed}"
+        path.write_bytes(written(random_case(seed)[1], seed))
+        request = ImportRequest(path, "random", f"s{seed % 10}", task=f"t{seed - seed % 10}")
+        import_run(cache, request=request, progress=silent)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        assert main(["per-query", "--benchmark", "random", "--format", "csv", "--cache", str(cache.root)]) == 0
+    return {
+        (int(row["task"][1:]) + int(row["system"][1:]), row["query_id"]): row
+        for row in csv.DictReader(io.StringIO(printed.getvalue()))
     }
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("random-runs")
+@pytest.mark.parametrize("seed", range(200))
+def test_stored_values_of_a_random_file_equal_pytrec_eval(random_runs, seed):
+    qrels, _ = random_case(seed - seed % 10)
     judge = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "recip_rank", "map", "recall.1,5,10"})
-    theirs = judge.evaluate(run)
-    for name, values in ours.items():
-        for query, value in zip(QUERIES, values, strict=True):
-            if judged.n_relevant[QUERIES.index(query)]:  # pytrec_eval omits queries that the run lacks: they are 0
-                assert value == pytest.approx(theirs.get(query, {}).get(name, 0.0), abs=1e-12), (name, query)
+    theirs = judge.evaluate(random_case(seed)[1])
+    for query in QUERIES:
+        row = random_runs[seed, query]
+        for ours, name in TREC_EVAL.items():
+            if max(qrels.get(query, {"": 0}).values()) < 1:  # nothing to find
+                assert row[ours] == "", (ours, query)
+            else:  # pytrec_eval omits queries that the run lacks: they are 0
+                value = theirs.get(query, {}).get(name, 0.0)
+                assert float(row[ours]) == pytest.approx(value, abs=1e-12), (ours, query)
 
 
 @settings(max_examples=200)
