@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,6 +12,12 @@ from analysis.views.selection import Interval, SystemLabel
 MISSING = "--"
 MOST_ROWS = 40
 """A table with more goes on over pages."""
+
+HEADING = 18
+"""Letters of a heading beyond which it is broken into lines."""
+
+FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""A table that is wider than the page is made smaller, and no other."""
 
 PER_CENT = 10
 """Values above it are per cent; shares, and odds in a readable table, stay below."""
@@ -61,17 +68,17 @@ def document(tables: Sequence[Table], *, fragment: bool = False) -> str:
 
     Args:
         tables: in this order.
-        fragment: the tables alone, for ``\input`` into a document that loads booktabs and longtable.
+        fragment: the tables alone, for ``\input`` into a document that loads booktabs, longtable and graphicx.
     """
     body = "\n".join(line for table in tables for line in ["", *_table(table.without_empty())])
     notes = OTHER_SCRIPTS if any(_is_foreign(letter) for letter in body) else ()
     if fragment:
-        return "\n".join([*notes, r"% Needs \usepackage{booktabs,longtable}.", body, ""])
+        return "\n".join([*notes, r"% Needs \usepackage{booktabs,longtable,graphicx}.", body, ""])
     head = [
         *notes,
         r"\documentclass{article}",
         r"\usepackage[landscape,margin=1.5cm]{geometry}",
-        r"\usepackage{booktabs,longtable,iftex}",
+        r"\usepackage{booktabs,longtable,graphicx,iftex}",
         r"\ifpdftex\usepackage[T1]{fontenc}\else\usepackage{fontspec}\fi",
         r"\begin{document}",
         r"\footnotesize",
@@ -94,16 +101,30 @@ def _table(table: Table) -> Iterator[str]:
         yield from [r"\toprule", *head, r"\endhead", *body, r"\bottomrule", r"\end{longtable}"]
         return
     yield from [r"\begin{table}[htbp]", r"\centering", rf"\caption{{{caption}}}", r"\setlength{\tabcolsep}{4pt}"]
-    yield from [rf"\begin{{tabular}}{{{letters}}}", r"\toprule", *head, *body, r"\bottomrule", r"\end{tabular}"]
+    yield from [
+        FITTED,
+        rf"\begin{{tabular}}{{{letters}}}",
+        r"\toprule",
+        *head,
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
     yield r"\end{table}"
 
 
 def _heads(table: Table, known: Counts) -> Iterator[str]:
     """The headings, and below them the queries behind each column where those differ."""
-    yield _line([escaped(name) for name in table.columns])
+    yield _line([_heading(name, numeric=kind == "number") for name, kind in table.columns.items()])
     if known.columns:
         ns = [known.columns.get(name) for name in table.columns]
         yield _line(["" if n is None else rf"($n = {n}$)" for n in ns])
+
+
+def _heading(name: str, *, numeric: bool) -> str:
+    lines = [escaped(line) for line in textwrap.wrap(name, HEADING)]
+    stacked = r" \\ ".join(lines)
+    return stacked if len(lines) < 2 else rf"\shortstack[{'r' if numeric else 'l'}]{{{stacked}}}"
 
 
 def _digits(table: Table) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """Tables in LaTeX: balanced, of equal width, and with nothing of a text left to be a command."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -37,6 +39,12 @@ def check(text):
     for line in text.splitlines():
         if line.startswith("%"):
             continue
+        if line == latex.FITTED:
+            open_ones.append("fitted")
+            continue
+        if line == r"\end{tabular}}":
+            assert (open_ones.pop(), open_ones.pop()) == ("tabular", "fitted")
+            continue
         assert not re.search(r"(?<!\\)[%#]", line), line
         bare = COMMAND.sub("", line)
         assert bare.count("{") == bare.count("}"), line
@@ -66,6 +74,26 @@ def test_every_table_of_hostile_names_is_a_document(hostile, name):
     assert "\\toprule" in made
     for text in ("<script", "$x$", "100%", "_^"):
         assert text not in made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["pdflatex", "xelatex"])
+def test_tex_sets_every_table_of_hostile_names_inside_the_page(hostile, tmp_path, engine):
+    if shutil.which(engine) is None:
+        pytest.skip(f"no {engine} here (Debian: texlive-latex-recommended, texlive-xetex)")
+    made = [
+        table
+        for name in tables.TABLES
+        if name != "composites"
+        for table in tables.tables(hostile, SELECTION, name=name)
+    ]
+    (tmp_path / "all.tex").write_text(latex.document(made), encoding="utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "all.log").read_text(encoding="utf-8", errors="replace")
+    assert "Missing character" not in log
+    assert "Overfull" not in log
 
 
 def test_the_worked_example_by_hand(example_store):
