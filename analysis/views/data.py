@@ -91,7 +91,7 @@ class Card:
 
     benchmark: BenchmarkLabel
     takeaway: Sentence
-    tasks: tuple[TaskCard, ...]
+    tasks: tuple[TaskCard, ...]  # without those of which only published figures are known
     overlaps: tuple[Overlap, ...]
 
 
@@ -197,7 +197,10 @@ def card(store: Store, benchmark: str) -> Card:
         StoreError: a file of its texts is missing or damaged.
     """
     row = store.benchmark(benchmark)
-    tasks = chosen_tasks(store, Selection(benchmark))
+    known = chosen_tasks(store, Selection(benchmark))
+    tasks = [task for task in known if not task_label(task).published_only]
+    if not tasks:
+        return Card(benchmark_label(row), _published_takeaway(row, known), (), ())
     words = store.vocabulary([task.task_id for task in tasks])
     cards = tuple(_task_card(store, task, words.get((task.task_id, task.task_id), 0)) for task in tasks)
     return Card(benchmark_label(row), _card_takeaway(row, cards), cards, _overlaps(tasks, words))
@@ -240,6 +243,12 @@ def _overlaps(tasks: Sequence[TaskRow], words: Mapping[tuple[int, int], int]) ->
             either = sum(words.get((task.task_id, task.task_id), 0) for task in (a, b)) - shared
             found.append(Overlap(a.title, b.title, shared, shared / either if either else None))
     return tuple(found)
+
+
+def _published_takeaway(row: BenchmarkRow, tasks: Sequence[TaskRow]) -> Sentence:
+    results = counted(sum(task.n_published for task in tasks), "published result")
+    bold = f"{row.title} holds {results} on {counted(len(tasks), 'task')}."
+    return Sentence(bold, "Its queries and documents are not here, so no system can run on it.")
 
 
 def _card_takeaway(row: BenchmarkRow, cards: Sequence[TaskCard]) -> Sentence:

@@ -52,6 +52,8 @@ def show(frame: Frame) -> None:
 
 def _card(card: Card, frame: Frame) -> None:
     ui.takeaway(card.takeaway)
+    if not card.tasks:
+        return
     names = [task.task.title for task in card.tasks]
     ui.caption(f"{card.benchmark.title} · one column a task · counted over all its texts", more=CARD_TERMS)
     rows: list[Sequence[Cell]] = [[words, *(_number(count(task)) for task in card.tasks)] for words, count in ROWS]
@@ -174,5 +176,4 @@ def _run_row(run: StoredRun, frame: Frame) -> list[Cell]:
 
 
 def _result_row(found: StoredResult, frame: Frame) -> list[Cell]:
-    figures = counted(found.n_figures, "published figure")
-    return [tables.chip(found.system, dark=frame.dark), "", "", "", "", f"{figures}, {found.file}"]
+    return [tables.chip(found.system, dark=frame.dark), "", "", "", "", counted(found.n_figures, "published figure")]

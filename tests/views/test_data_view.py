@@ -13,6 +13,7 @@ from analysis.store import read, write
 from analysis.systems import catalogue
 from analysis.views import data
 from tests.hand_made import worked_example
+from tests.published_files import put_published, put_results
 
 
 @pytest.fixture
@@ -92,6 +93,16 @@ def test_imported_scores_have_a_card_without_documents(imported_store):
     assert card.tasks[0].vocabulary == 0
     assert card.overlaps == ()
     assert "no documents" in card.takeaway.rest
+
+
+def test_published_figures_alone_make_no_card(tmp_path):
+    store = put_published(Cache(tmp_path / "cache"), put_results(tmp_path / "results"))
+    (benchmark,) = data.benchmarks_stored(store)
+    n = sum(len(task.published) for task in benchmark.tasks)
+    card = data.card(store, benchmark.benchmark.address)
+    assert card.tasks == card.overlaps == ()
+    assert f"holds {n} published results on {len(benchmark.tasks)} task" in card.takeaway.bold
+    assert "no system can run on it" in card.takeaway.rest
 
 
 def test_what_is_stored_comes_with_its_size(example_store):
