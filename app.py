@@ -11,6 +11,8 @@ st.navigation(
         st.Page("pages/recoverability.py", title="Recoverability", url_path="recoverability"),
         st.Page("pages/fairness.py", title="Fairness", url_path="fairness"),
         st.Page("pages/significance.py", title="Significance", url_path="significance"),
+        st.Page("pages/queries.py", title="Query explorer", url_path="queries"),
+        st.Page("pages/causes.py", title="Why it fails", url_path="causes"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
         st.Page("pages/data.py", title="Data and runs", url_path="data"),
         st.Page("pages/method.py", title="Method", url_path="method"),

@@ -198,6 +198,28 @@ class Ranking:
         return Ranking(self.query[keep], self.document[keep], self.score[keep], min(depth, self.depth))
 
 
+@dataclass(frozen=True, eq=False)
+class TokenCounts:
+    """What a tokeniser made of n texts.
+
+    Attributes:
+        tokens: ``(n,)`` tokens of each text without its frame ([CLS], [SEP]) and prompt.
+        unknown_tokens: ``(n,)`` of those that stand for what is not in the vocabulary; None for byte-level
+            vocabularies, to which nothing is unknown.
+        characters: ``(n,)`` characters that are not white space.
+        unknown_characters: ``(n,)`` of those that unknown tokens cover; None as above.
+        truncated: ``(n,)`` texts of which the model does not read the end.
+        limit: tokens that the model reads; None where it reads whole texts.
+    """
+
+    tokens: NDArray[np.int64]
+    unknown_tokens: NDArray[np.int64] | None
+    characters: NDArray[np.int64]
+    unknown_characters: NDArray[np.int64] | None
+    truncated: NDArray[np.bool_]
+    limit: int | None
+
+
 class Figure(NamedTuple):
     """One number that somebody published: a mean over queries that are not known."""
 

@@ -47,9 +47,19 @@ class Cache:
         return self.root / "jobs"
 
     @property
+    def notes(self) -> Path:
+        """Tags and notes that people write while they read, apart from the store's generations."""
+        return self.root / "notes.sqlite"
+
+    @property
     def uploads(self) -> Path:
         """Files that came through a browser, one folder an upload; a job that has stored them removes them."""
         return self.root / "uploads"
+
+    @property
+    def what_if(self) -> Path:
+        """Rankings of what-ifs, one Parquet file each; they can be made anew."""
+        return self.root / "what-if"
 
     @property
     def sources(self) -> Path:

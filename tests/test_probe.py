@@ -118,3 +118,29 @@ def test_what_is_flagged_is_neither_asked_nor_an_answer_but_still_found(tmp_path
     assert [hit.document_id for hit in answers[1].hits] == [hit.document_id for hit in answers[0].hits]
     assert answers[1].hits[0].document_id == "c-fr"
     assert (answers[0].hits[0].relevant, answers[1].hits[0].relevant) == (True, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["bm25", "maxsim-all-minilm"])
+def test_what_the_parts_of_a_query_add_sums_to_the_stored_score(store, system):
+    row = next(row for row in store.tasks(store.benchmark("icd10").benchmark_id) if row.name == "category")
+    run = next(run for run in store.runs([row.task_id]) if run.system == system)
+    queries, ids = store.queries(row.task_id), store.documents(row.task_id).id
+    for hit in store.hits(run, [3, 40], top=3):
+        told = probe.why(
+            store, system=system, benchmark="icd10", task="category",
+            query_text=str(queries.text[hit.query]), document_id=str(ids[hit.document]),
+        )  # fmt: skip
+        assert sum(share.value for share in told.shares) == pytest.approx(hit.score, abs=2e-3)
+
+
+@pytest.mark.slow
+def test_what_can_be_told_of_the_other_kinds(store):
+    asked = {"benchmark": "icd10", "task": "category", "query_text": "acute myocardial infarction"}
+    document = str(store.documents(store.tasks(store.benchmark("icd10").benchmark_id)[0].task_id).id[0])
+    dense = probe.why(store, system="all-minilm-l6-v2", document_id=document, **asked)
+    assert [share.part for share in dense.shares if share.match is None]
+    assert probe.why(store, system="rrf-bm25-use", document_id=document, **asked).shares == ()
+    assert probe.why(store, system="use-maxsim", document_id=document, **asked).shares
+    with pytest.raises(InputError, match="document 'x': the corpus of category has no such document"):
+        probe.why(store, system="bm25", document_id="x", **asked)

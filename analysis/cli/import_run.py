@@ -85,7 +85,8 @@ def _rows(report: ImportReport) -> Iterator[tuple[str, str]]:
         least, median, most = file.depth
         yield "documents a query", f"{least:,} to {most:,}, median {median:,.10g}"
     yield "tied across rank 10", f"{report.n_tied_at_10:,} queries" + _range(report.tie_range_ndcg_at_10)
-    yield "rank against score", f"{file.n_rank_disagrees:,} queries (the rank column is ignored)"
+    ties = f", {file.n_ties_against_rank:,} more among equal scores" if file.n_ties_against_rank else ""
+    yield "rank against score", f"{file.n_rank_disagrees:,} queries{ties} (the rank column is ignored)"
     if file.n_unknown_documents:
         yield "unknown documents", f"{file.n_unknown_documents:,}, kept as non-relevant"
     if file.n_near:

@@ -10,11 +10,13 @@ from pathlib import Path
 
 from analysis import __version__
 from analysis.benchmarks import icd10
-from analysis.cli import manage, read, work
+from analysis.cli import manage, notes, query, read, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
+from analysis.cli.what_if import what_if
 from analysis.errors import BabelscopeError, JobCancelledError
 from analysis.imports import folder, markup_topics, run_rows
+from analysis.jobs.what_if import KINDS
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 
@@ -46,8 +48,10 @@ def parser() -> argparse.ArgumentParser:
     _add_work(commands)
     _add_import_run(commands)
     _add_import_results(commands)
+    _add_what_if(commands)
     _add_manage(commands)
     _add_reading(commands)
+    _add_notes(commands)
     return top
 
 
@@ -115,6 +119,18 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
+    _add_diagnose(commands)
+
+
+def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "look at the tokens, vectors and words behind stored runs, for the page Why it fails"
+    command = _command(commands, "diagnose", work.diagnose, text)
+    command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    command.add_argument("--task", action="append", default=[], metavar="T", help="repeat for several; omitted: all")
+    command.add_argument("--system", action="append", default=[], metavar="S", help="repeat for several; omitted: all")
+    command.add_argument("--offline", action="store_true", help="never ask a model hub")
+    command.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
+    command.add_argument("--force", action="store_true", help="look again at what was looked at")
 
 
 def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -211,6 +227,21 @@ def _add_import_results(commands: argparse._SubParsersAction[argparse.ArgumentPa
     command.add_argument("--dry-run", action="store_true", help="report and store nothing")
 
 
+def _add_what_if(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = _command(commands, "what-if", what_if, "rank anew with one thing changed, beside the run as it is")
+    command.add_argument(
+        "kind", choices=list(KINDS), help="; ".join(f"{name}: {words}" for name, words in KINDS.items())
+    )
+    command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    command.add_argument("--task", metavar="T", help="may be left out where there is one")
+    command.add_argument(
+        "--system", action="append", required=True, metavar="S", help="what is changed; two or three that are fused"
+    )
+    command.add_argument("--k", type=int, default=60, metavar="K", help="of RRF (default %(default)s)")
+    command.add_argument("--pool", type=int, default=100, metavar="N", help="documents re-ranked (default %(default)s)")
+    command.add_argument("--keep", metavar="NAME", help="store the ranking as a run of this name, with its parents")
+
+
 def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for act, text in ((manage.rename, "call it something else"), (manage.delete, "take it out of the store")):
         kinds = commands.add_parser(act.__name__, help=text, description=text).add_subparsers(
@@ -254,6 +285,12 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     show = _command(commands, "show", read.show, "the frozen answer of a page as JSON")
     show.add_argument("view", choices=sorted(read.VIEWS))
     _add_selection(show)
+    opened = _command(commands, "query", query.query, "one query opened, as JSON")
+    opened.add_argument("query", metavar="ID", help="its id")
+    opened.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    opened.add_argument("--task", metavar="T", help="may be left out where there is one")
+    opened.add_argument("--system", action="append", default=[], metavar="S", help="its list; repeat for up to four")
+    opened.add_argument("--k", type=int, default=10, metavar="K", help="how deep the lists are (default %(default)s)")
     probe = _command(commands, "probe", read.probe_query, "put one live query to an encoder")
     probe.add_argument("text")
     probe.add_argument("--encoder", required=True, metavar="E")
@@ -261,6 +298,22 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_selection(probe, flagged=False)
     _add_out(commands)
     _command(commands, "check", read.check, "verify the store: checksums, orphan files, counts")
+
+
+def _add_notes(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = _command(commands, "notes", notes.notes, "tags and notes on queries")
+    listing.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    for name, what in (("task", "T"), ("tag", "TAG"), ("author", "A"), ("system", "S")):
+        text = "repeat for several; omitted: all"
+        listing.add_argument(f"--{name}", action="append", default=[], metavar=what, help=text)
+    instead = listing.add_mutually_exclusive_group()
+    instead.add_argument("--counts", action="store_true", help="how often each tag was given, by system and route")
+    instead.add_argument("--agreement", metavar="A,B", help="how far these two authors agree")
+    listing.add_argument("--format", choices=notes.FORMATS, default="table")
+    back = _command(commands, "import-notes", notes.import_notes, "bring in what notes --format csv wrote")
+    back.add_argument("file", type=Path, metavar="FILE.csv", help="all of it is stored, or nothing")
+    back.add_argument("--benchmark", required=True, metavar="B", help="that every row names")
+    back.add_argument("--dry-run", action="store_true", help="say what would be added, and store nothing")
 
 
 def _add_out(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

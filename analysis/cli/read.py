@@ -18,11 +18,13 @@ from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.views import causes as causes_view
 from analysis.views import data as data_view
 from analysis.views import fairness as fairness_view
 from analysis.views import method as method_view
 from analysis.views import overview as overview_view
 from analysis.views import published as published_view
+from analysis.views import queries as queries_view
 from analysis.views import recoverability as recoverability_view
 from analysis.views import routes as routes_view
 from analysis.views import significance as significance_view
@@ -223,6 +225,7 @@ def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
         "n_queries": row.n_queries,
         "n_missing": row.n_missing,
         "n_unjudged": row.n_unjudged,
+        "trec_eval_c": row.trec_eval_c,
         "n_tied_at_10": row.n_tied_at_10,
         "n_dangling": row.n_dangling,
         "tie_range_ndcg_at_10": list(row.tie_range_ndcg_at_10) if row.tie_range_ndcg_at_10 else None,
@@ -392,6 +395,12 @@ def _show_routes(store: Store, asked: Selection) -> object:
     return [*measured, *published_view.all_routes(store, asked)]
 
 
+def _show_queries(store: Store, asked: Selection) -> object:
+    """Every query of each chosen task, with what each system makes of it."""
+    selections = [asked._replace(tasks=(task,)) for task in _measured(store, asked)]
+    return [queries_view.queries(store, selection, n=sys.maxsize) for selection in selections]
+
+
 VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "overview": overview_view.overview,
     "routes": _show_routes,
@@ -399,6 +408,8 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "fairness": fairness_view.page,
     "recoverability": recoverability_view.recoverability,
     "significance": significance_view.significance,
+    "causes": causes_view.page,
+    "queries": _show_queries,
     "method": method_view.page,
     "data": data_view.page,
 }

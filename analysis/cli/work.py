@@ -18,6 +18,8 @@ from analysis.errors import InputError
 from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, table
 from analysis.jobs.build import build_bedside, build_icd10
+from analysis.jobs.diagnose import DiagnoseRequest
+from analysis.jobs.diagnose import diagnose as diagnose_runs
 from analysis.jobs.import_benchmark import BenchmarkRequest, FoundBenchmark, read_benchmark, store_benchmark
 from analysis.jobs.imports import ScoresReport, ScoresRequest
 from analysis.jobs.imports import import_scores as store_scores
@@ -132,6 +134,25 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
     for item, reason in report.refused:
         print(f"refused {item}: {reason}", file=sys.stderr)
     print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
+
+
+def diagnose(options: argparse.Namespace) -> None:
+    """Look at the tokens, vectors and words behind stored runs."""
+    cache = paths.cache(options.cache)
+    load = LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code)
+    request = DiagnoseRequest(
+        options.benchmark, tuple(options.task), tuple(options.system), force=options.force, load=load
+    )
+    with JobProgress(cache, job_name("diagnose")) as progress:
+        report = diagnose_runs(cache, request=request, progress=progress)
+        found = len(report.stored) - len(report.untold)
+        outcome = f"looked at {found} runs, kept {len(report.kept)}, nothing to tell of {len(report.untold)}"
+        rows = tuple((item, "", reason) for item, reason in report.untold)
+        task = options.task[0] if len(options.task) == 1 else None
+        progress.result(JobResult(outcome, options.benchmark, task, rows, output.plain(report)))
+    for item, reason in report.untold:
+        print(f"{item}: {reason}", file=sys.stderr)
+    print(outcome, file=sys.stderr)
 
 
 def import_scores(options: argparse.Namespace) -> None:

@@ -23,6 +23,9 @@ READERS = {
 }
 TABLES = ("csv", "jsonl", "parquet")
 MTEB = re.compile(rf'\s*{{\s*"{run_objects.META}"\s*:')
+NAME = r'"(?:[^"\\]|\\.)*"\s*:\s*'
+SPLITS = re.compile(rf"\s*{{\s*{NAME}{{\s*{NAME}{{")
+"""Three levels of names: mteb's older shape, {split: {query: {document: score}}}, where ranx has two."""
 
 
 def format_of(source: Source, asked: str | None) -> str:
@@ -49,7 +52,7 @@ def format_of(source: Source, asked: str | None) -> str:
 
 def _of_object(text: str, asked: str | None) -> str:
     """A run as one object, or in a line each."""
-    if asked is None and MTEB.match(text):
+    if asked is None and (MTEB.match(text) or SPLITS.match(text)):
         return "mteb"
     try:
         first = json.loads(text.lstrip().partition("\n")[0])

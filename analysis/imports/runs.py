@@ -81,6 +81,7 @@ class Report:
     n_near: int  # of the unknown queries and documents, those that differ little from an id of the task
     near: tuple[tuple[str, str], ...]  # the first of them with that id; never taken for it
     n_rank_disagrees: int  # queries whose rank column puts documents in another order than the scores
+    n_ties_against_rank: int  # queries whose rank column puts documents of equal scores in another order than their ids
     n_excluded: int  # rows of documents that are excluded for their query
     n_too_deep: int  # rows beyond the deepest rank that counts
     depth: Depth | None  # None where nothing was found
@@ -346,6 +347,7 @@ def _run_file(source: Source, form: str, found: _Found) -> RunFile:
         n_near=len(near),
         near=tuple(near[:SHOWN]),
         n_rank_disagrees=_disagreeing(rows),
+        n_ties_against_rank=_ties_against_rank(rows),
         n_excluded=int(np.count_nonzero(excluded)),
         n_too_deep=len(rows.query) - len(ranking.query),
         depth=Depth(int(asked.min()), float(np.median(asked)), int(asked.max())) if len(asked) else None,
@@ -414,4 +416,14 @@ def _disagreeing(rows: _Columns) -> int:
     rank = rows.rank.copy()
     rank[to] = rank[origin]
     falls = (rows.query[1:] == rows.query[:-1]) & (rank[1:] < rank[:-1])
+    return len(np.unique(rows.query[1:][falls]))
+
+
+def _ties_against_rank(rows: _Columns) -> int:
+    """Queries in which a document has a smaller rank than one of equal score above it; ``rows`` as ranked."""
+    falls = (
+        (rows.query[1:] == rows.query[:-1])
+        & (rows.score[1:] == rows.score[:-1])
+        & (rows.rank[1:] < rows.rank[:-1])  # False where a rank is no number
+    )
     return len(np.unique(rows.query[1:][falls]))

@@ -1,5 +1,6 @@
 """Long work: builds benchmarks and runs systems, on the command line or in a child process that a page starts."""
 
+from analysis.jobs import annotate, what_if
 from analysis.jobs.first_rows import Preview, preview
 from analysis.jobs.manage import LATER
 from analysis.jobs.places import allowed, folders, receive
@@ -20,6 +21,7 @@ from analysis.jobs.progress import (
     state,
 )
 from analysis.jobs.starting import FIELDS, FORMATS, LOOSE_JUDGEMENTS, OWN_OPTIONS, Options, confirm, launch
+from analysis.jobs.what_if import WhatIf
 
 __all__ = [
     "ADD_ICD10",
@@ -35,8 +37,10 @@ __all__ = [
     "JobState",
     "Options",
     "Preview",
+    "WhatIf",
     "again",
     "allowed",
+    "annotate",
     "begin",
     "cancel",
     "confirm",
@@ -49,4 +53,5 @@ __all__ = [
     "result",
     "saved",
     "state",
+    "what_if",
 ]

@@ -11,7 +11,7 @@ from analysis.jobs.imports import check_names, labels_of
 from analysis.jobs.stored import only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
-from analysis.store import write
+from analysis.store import notes, write
 from analysis.store.read import BenchmarkRow, RunRow, Store, TaskRow
 from analysis.store.write import Writer
 from analysis.systems import catalogue
@@ -145,7 +145,7 @@ def _delete(
 
 
 def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -> None:
-    """Call every version of an imported benchmark by another name.
+    """Call every version of an imported benchmark by another name, in notes too.
 
     Raises:
         InputError: there is no such benchmark, the program builds it, or the new name is impossible or taken.
@@ -157,6 +157,7 @@ def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -
         progress("rename", 0, 1)
         writer.rename_benchmark(name, new=new)
         progress("rename", 1, 1)
+    notes.rename_benchmark(cache, name, new=new)
 
 
 def rename_system(cache: Cache, name: str, new: str, *, progress: Progress) -> None:
@@ -173,6 +174,7 @@ def rename_system(cache: Cache, name: str, new: str, *, progress: Progress) -> N
         progress("rename", 0, 1)
         writer.rename_system(name, new=new, title=label.title, short=label.short)
         progress("rename", 1, 1)
+    notes.rename_system(cache, name, new=new)
 
 
 def _versions(store: Store, name: str) -> list[BenchmarkRow]:

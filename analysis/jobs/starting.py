@@ -59,6 +59,8 @@ COMMANDS = {
     "import-results": Command(("benchmark", "task", "system"), ("dry-run",), 1),
     "build": Command(("run",), (), 1),
     "run": Command(("benchmark", "task", "systems", "depth", "keep-hits"), ("force",)),
+    "diagnose": Command(("benchmark", "task", "system")),
+    "what-if": Command(("benchmark", "task", "system", "k", "pool", "keep"), (), 1),
     "rename benchmark": Command(("to",), (), 1),
     "rename run": Command(("system", "to")),
     "delete benchmark": Command((), ("yes",), 1),

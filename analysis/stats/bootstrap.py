@@ -230,6 +230,29 @@ def balanced_draws(values: Floats, *, family: Codes, language: Codes, n_language
     return floor + means
 
 
+def ratio_draws(parts: Floats, wholes: Floats, *, family: Codes, draws: Weights) -> Floats:
+    """The ratio of two sums in each draw, formed inside the draw.
+
+    Args:
+        parts: ``(C, Q)``, NaN outside the domain.
+        wholes: ``(C, Q)``, NaN outside the same domain.
+        family: ``(Q,)``.
+        draws: ``(B, F)``.
+
+    Returns:
+        ``(B, C)``; NaN where the drawn families have nothing to have a share of.
+
+    Source:
+        Davison & Hinkley (1997), Bootstrap Methods and their Application, section 2.2.
+    """
+    table = np.concatenate([per_family(np.nan_to_num(side), family, draws.shape[1]) for side in (parts, wholes)]).T
+    found = np.empty((len(draws), len(parts)))
+    for rows, block in _blocks(draws):
+        weighted = block.astype(np.float64) @ table
+        found[rows] = ratio(weighted[:, : len(parts)], weighted[:, len(parts) :])
+    return found
+
+
 def language_sums(values: Floats, *, family: Codes, language: Codes, n_languages: int) -> Iterator[LanguageSums]:
     """Per-family sums and counts, language by language; a language nobody asks in is left out.
 

@@ -183,6 +183,49 @@ class PublishedColumns:
     value: NDArray[np.float64]
 
 
+class DiagnosisRow(NamedTuple):
+    """That the tokens, vectors or words behind a run were looked at."""
+
+    run_id: int
+    token_limit: int | None  # None: its model reads whole texts, or its tokens are not told
+    tokens_reason: str | None  # why its tokens are not told
+    vectors_reason: str | None  # why nothing is said of its vectors
+
+
+@dataclass(frozen=True)
+class TokenColumns:
+    """What a run's tokeniser made of the texts of its task, each column of length T."""
+
+    item: NDArray[np.object_]  # query | document
+    position: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    unknown_tokens: NDArray[np.float64]  # NaN for a byte-level vocabulary
+    characters: NDArray[np.int32]
+    unknown_characters: NDArray[np.float64]  # NaN as above
+    truncated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SpaceColumns:
+    """A sample of the texts of a task by their vectors, each column of length T."""
+
+    item: NDArray[np.object_]
+    position: NDArray[np.int32]
+    silhouette: NDArray[np.float64]
+    guessed_language: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class TranslationColumns:
+    """How near the texts of families are in two languages, each column of length G."""
+
+    language: NDArray[np.object_]
+    other_language: NDArray[np.object_]
+    family: NDArray[np.object_]
+    cosine: NDArray[np.float64]
+    random: NDArray[np.float64]  # NaN where there is no other family
+
+
 class Hit(NamedTuple):
     """One row of a ranking."""
 
@@ -508,6 +551,64 @@ class Store:
         )
         return {row[0]: (row[1], row[2]) for row in rows}
 
+    def diagnoses(self, task_id: int) -> dict[int, DiagnosisRow]:
+        """Which runs of a task were looked at from inside, by run."""
+        rows = self._rows(
+            """SELECT run_id, token_limit, tokens_reason, vectors_reason
+               FROM diagnosis JOIN run USING (run_id, fingerprint) WHERE task_id = ? ORDER BY run_id""",
+            [task_id],
+        )
+        return {row[0]: DiagnosisRow._make(row) for row in rows}
+
+    def text_tokens(self, run_id: int) -> TokenColumns:
+        """What a run's tokeniser made of the documents of its task, then of the queries, by position."""
+        columns = self._columns(
+            """SELECT item, position, tokens, unknown_tokens, characters, unknown_characters, truncated
+               FROM text_tokens WHERE run_id = ? ORDER BY item, position""",
+            [run_id],
+        )
+        return TokenColumns(**columns)
+
+    def text_space(self, run_id: int) -> SpaceColumns:
+        """The sample of texts whose vectors were looked at, by position."""
+        return SpaceColumns(**self._columns(
+            """SELECT item, position, silhouette, guessed_language
+               FROM text_space WHERE run_id = ? ORDER BY item, position""",
+            [run_id],
+        ))  # fmt: skip
+
+    def translations(self, run_id: int) -> TranslationColumns:
+        """How near translations are in a run's space, by language pair and family."""
+        return TranslationColumns(**self._columns(
+            """SELECT language, other_language, family, cosine, random
+               FROM translation WHERE run_id = ? ORDER BY language, other_language, family""",
+            [run_id],
+        ))  # fmt: skip
+
+    def centroid_distances(self, run_id: int) -> dict[tuple[str, str], float]:
+        """How far apart the mean vectors of every two languages are; each pair once."""
+        rows = self._rows(
+            "SELECT language, other_language, distance FROM centroid_distance WHERE run_id = ? ORDER BY ALL", [run_id]
+        )
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    def word_matches(self, run_id: int) -> dict[str, NDArray[Any]]:
+        """Of each query by position, ``(Q,)``: whether a word of it is known, and shared with an answer elsewhere.
+
+        Columns ``is_known`` and ``is_shared``; the latter NaN without an answer in another language. Empty for a run
+        that does not compare words.
+        """
+        return self._columns("SELECT is_known, is_shared FROM word_match WHERE run_id = ? ORDER BY query", [run_id])
+
+    def top_documents(self, run: RunRow, *, top: int) -> dict[str, NDArray[np.int32]]:
+        """Which documents stand in the first ``top`` of every query: columns ``query`` and ``document``, by query."""
+        file = self._hits_file(run)
+        return self._columns(
+            f"SELECT query, document FROM {PARQUET} WHERE rank <= $2 ORDER BY query, rank",  # noqa: S608
+            [str(file), top],
+            bulk=file,
+        )
+
     def corpus(self, task_id: int) -> Corpus:
         """The corpus of a task with its texts, in store order."""
         file = self._documents_file(task_id)
@@ -543,12 +644,18 @@ class Store:
         return {row[0]: row[1] for row in rows}
 
     def hits(self, run: RunRow, queries: Sequence[int] | None = None, *, top: int | None = None) -> list[Hit]:
-        """Rows of a run's ranking by query and rank; of some queries only, or all of them."""
+        """Rows of a run's ranking by query and rank; of some queries only, or all of them.
+
+        The file is sorted by query: between the first and the last one asked for, few of its parts have to be read.
+        """
         file = self._hits_file(run)
+        asked = None if queries is None else [int(query) for query in queries]
+        ends = (min(asked), max(asked)) if asked else (0, np.iinfo(np.int32).max)
         rows = self._rows(
             f"""SELECT query, rank, document, score FROM {PARQUET}
-                WHERE ($2 IS NULL OR list_contains($2, query)) AND rank <= $3 ORDER BY query, rank""",  # noqa: S608
-            [str(file), None if queries is None else [int(query) for query in queries], top or run.depth],
+                WHERE ($2 IS NULL OR list_contains($2, query)) AND query BETWEEN $3 AND $4 AND rank <= $5
+                ORDER BY query, rank""",  # noqa: S608 (a constant of ours)
+            [str(file), asked, *ends, top or run.depth],
             bulk=file,
         )
         return [Hit._make(row) for row in rows]
@@ -653,6 +760,7 @@ class Store:
             *self._run_faults(),
             *self._score_faults(),
             *self._published_faults(),
+            *self._diagnosis_faults(),
         ]
 
     def _unreadable(self) -> list[str]:
@@ -760,6 +868,28 @@ class Store:
                USING (task_id, system) WHERE expected <> found ORDER BY task_id, system"""
         )
         return [f"task {row[0]}, {row[1]}: {row[3]} published figures of {row[2]}" for row in rows]
+
+    def _diagnosis_faults(self) -> list[str]:
+        """Diagnoses of no run or of another one, and tables that do not hold the rows that were counted."""
+        counted = {
+            table: dict(self._rows(f"SELECT run_id, count(*) FROM {table} GROUP BY run_id"))  # noqa: S608 (fixed names)
+            for table in write.OF_DIAGNOSIS
+        }
+        rows = self._rows(
+            """SELECT diagnosis.run_id, n_rows, run.fingerprint = diagnosis.fingerprint
+               FROM diagnosis LEFT JOIN run USING (run_id) ORDER BY diagnosis.run_id"""
+        )
+        known = {run_id for run_id, _, _ in rows}
+        lost = sorted({run_id for found in counted.values() for run_id in found} - known)
+        faults = [f"run {run_id}: rows of a diagnosis that is not there" for run_id in lost]
+        for run_id, expected, is_of_run in rows:
+            if not is_of_run:
+                faults.append(f"run {run_id}: a diagnosis of another run")
+            for table, n in json.loads(expected).items():
+                found = counted[table].get(run_id, 0)
+                if found != n:
+                    faults.append(f"run {run_id}: {found} rows of {table} for {n} that were found")
+        return faults
 
     def orphans(self) -> list[Path]:
         """Files that no kept generation names: left by a job that was ended, and swept by the next one.

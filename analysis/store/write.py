@@ -51,6 +51,8 @@ OF_TASK = (
     "task",
 )
 """Tables with a row or more for a task, beside those of its runs."""
+OF_DIAGNOSIS = ("text_tokens", "text_space", "translation", "centroid_distance", "word_match")
+"""Tables with what was found out about a run besides its ranking."""
 LEFTOVER = re.compile(r"store-\d+\.[0-9a-f]{8}\.tmp.*")  # a next generation, its log and its spill folder
 ROW_GROUP = 122_880  # rows of a Parquet file that are skipped or read together
 ENCODINGS = {pa.int32(): "DELTA_BINARY_PACKED", pa.float64(): "BYTE_STREAM_SPLIT"}
@@ -496,8 +498,51 @@ class Writer:
         """Remove a system's run of a task; its Parquet file goes once no kept generation names it."""
         known = self._run("SELECT run_id FROM run WHERE task_id = ? AND system = ?", [task_id, system])
         if known:
+            self.remove_diagnosis(known[0][0])
             for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "score", "run"):
                 self._run(f"DELETE FROM {table} WHERE run_id = ?", [known[0][0]])  # noqa: S608 (fixed names)
+
+    def add_diagnosis(
+        self,
+        run_id: int,
+        *,
+        token_limit: int | None,
+        tokens_reason: str | None,
+        vectors_reason: str | None,
+        seed: int,
+        tables: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """Store what was found out about a run besides its ranking, in place of what was found before.
+
+        Args:
+            run_id: the run.
+            token_limit: tokens that its model reads; None for whole texts, and where they are not told.
+            tokens_reason: why its tokens are not told; None where they are.
+            vectors_reason: why nothing is said of its vectors; None where something is.
+            seed: of samples and folds.
+            tables: columns by table, of those in ``OF_DIAGNOSIS`` in which something was found.
+        """
+        self.remove_diagnosis(run_id)
+        rows = {name: _with_run(run_id, columns) for name, columns in tables.items()}
+        ((fingerprint,),) = self._run("SELECT fingerprint FROM run WHERE run_id = ?", [run_id])
+        self._add(
+            "diagnosis",
+            run_id=run_id,
+            fingerprint=fingerprint,
+            token_limit=token_limit,
+            tokens_reason=tokens_reason,
+            vectors_reason=vectors_reason,
+            n_rows=json.dumps({name: table.num_rows for name, table in rows.items()}),
+            seed=seed,
+            made_at=generations.now(),
+        )
+        for name, table in rows.items():
+            self._insert(name, table)
+
+    def remove_diagnosis(self, run_id: int) -> None:
+        """Forget what was found out about a run besides its ranking."""
+        for table in (*OF_DIAGNOSIS, "diagnosis"):
+            self._run(f"DELETE FROM {table} WHERE run_id = ?", [run_id])  # noqa: S608 (fixed names)
 
     def remove_benchmark(self, benchmark_id: int) -> None:
         """Remove one version of a benchmark with its tasks and their runs; other versions stay.

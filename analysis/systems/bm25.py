@@ -36,6 +36,9 @@ _CJK = re.compile(
 )
 
 
+_WORD = re.compile(r"\s*\S+\s*|\s+")
+
+
 class BM25:
     """Okapi BM25 over one of two tokenisations; no model, nothing to encode."""
 
@@ -97,6 +100,16 @@ class Lexical:
         progress(step, len(queries), len(queries))
         return ranking(hits, depth=depth)
 
+    def shares(self, query: str, document: int) -> list[tuple[str, float]]:
+        """What each token of a query adds to the score of a document: they sum to it; tokens it lacks are left out."""
+        found: dict[str, float] = {}
+        for token in self._tokens(query):
+            if self._engine is not None and token in self._vocabulary:
+                value = float(self._engine.get_scores_from_ids([self._vocabulary[token]])[document])
+                if value > 0:
+                    found[token] = found.get(token, 0.0) + value
+        return list(found.items())
+
     def one(
         self, query: str, *, depth: int, excluded: NDArray[np.int32] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -107,6 +120,21 @@ class Lexical:
         scores: NDArray[np.float64] = self._engine.get_scores_from_ids(known)
         best = top(scores, depth=depth, tie_order=self.tie_order, excluded=excluded, floor=0.0)
         return best, scores[best]
+
+
+def pieces(text: str) -> list[str]:
+    """Parts that can be left out of a text, which they are when joined: words with the blanks around them.
+
+    Han, Kana and Hangul, which have no blanks, fall into single letters.
+    """
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        end = 0
+        for run in _CJK.finditer(word):
+            found += [word[end : run.start()], *run.group()]
+            end = run.end()
+        found.append(word[end:])
+    return [part for part in found if part]
 
 
 def whitespace(text: str) -> list[str]:

@@ -225,6 +225,17 @@ def _verify(system: Entry, file: Path) -> None:
         raise SystemLoadError(f"{system.name}: {file} has the SHA-256 {found}, the catalogue says {system.sha256}")
 
 
+def model_folder(system: Entry, options: LoadOptions) -> Path:
+    """The folder of a model's files, downloaded where that is allowed and needed.
+
+    Raises:
+        SystemLoadError: it is not there and cannot be had.
+    """
+    if system.package or system.folder:
+        return _local_folder(system)
+    return _hub_folder(system, options)
+
+
 def _local_folder(system: Entry) -> Path:
     """The folder of a packaged or local model."""
     if not system.package:
@@ -332,11 +343,7 @@ class _SentenceTransformer:
 
     def _prompt(self, role: Role) -> str:
         """The catalogue's prompt, else the model's own under the names that models use for the role."""
-        prompt = getattr(self.entry.prompts, role)
-        if prompt is not None:
-            return str(prompt)
-        names = ("query",) if role == "query" else ("document", "passage", "corpus")
-        return next((str(self._model.prompts[name]) for name in names if self._model.prompts.get(name)), "")
+        return prompt_of(self.entry, role, self._model.prompts)
 
     def _token_matrix(self, row: Mapping[str, Any], text: str) -> TokenMatrix:
         kept = self._content(row["input_ids"].cpu().numpy(), row["attention_mask"].cpu().numpy())
@@ -349,6 +356,15 @@ class _SentenceTransformer:
         frames = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
         kept: NDArray[np.bool_] = (mask > 0) & ~np.isin(ids, [frame for frame in frames if frame is not None])
         return kept
+
+
+def prompt_of(system: Entry, role: Role, own: Mapping[str, Any]) -> str:
+    """The catalogue's prompt, else the model's own under the names that models use for the role."""
+    prompt = getattr(system.prompts, role)
+    if prompt is not None:
+        return str(prompt)
+    names = ("query",) if role == "query" else ("document", "passage", "corpus")
+    return next((str(own[name]) for name in names if own.get(name)), "")
 
 
 def symmetric(system: Entry) -> bool:
@@ -364,7 +380,7 @@ def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _Sentence
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
 
-    folder = _local_folder(system) if system.folder is not None else _hub_folder(system, options)
+    folder = model_folder(system, options)
     _refuse_pickles(system, folder)
     torch.set_num_threads(options.cores)
     with _load_report() as fresh, _translated(system):

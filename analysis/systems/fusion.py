@@ -44,15 +44,45 @@ def fuse(rankings: Sequence[Ranking], *, k: int, depth: int, tie_order: NDArray[
         depth: most documents a query.
         tie_order: ``(M,)``; of equal scores the smaller comes first.
     """
+    gained = [1.0 / (k + part.rank()) for part in rankings]
+    return _summed(rankings, gained, depth=depth, tie_order=tie_order)
+
+
+def combine(rankings: Sequence[Ranking], *, depth: int, tie_order: NDArray[np.int32]) -> Ranking:
+    """Add up scores, each part's brought to 0 to 1 in each of its lists (CombSUM; Fox & Shaw 1994, Lee 1997).
+
+    Args:
+        rankings: of the parts; a document that a part did not retrieve gets nothing from it, as its last one does.
+        depth: most documents a query.
+        tie_order: ``(M,)``; of equal scores the smaller comes first.
+    """
+    return _summed(rankings, [_from_0_to_1(part) for part in rankings], depth=depth, tie_order=tie_order)
+
+
+def _from_0_to_1(part: Ranking) -> NDArray[np.float64]:
+    """``(H,)`` scores with the best of each list at 1 and the last at 0; all 1 where they are equal."""
+    if not len(part.query):
+        return np.zeros(0)
+    starts = np.flatnonzero(np.r_[True, part.query[1:] != part.query[:-1]])
+    lengths = np.diff(np.r_[starts, len(part.query)])
+    best, last = (np.repeat(part.score[places], lengths) for places in (starts, starts + lengths - 1))
+    room = best - last
+    return np.where(room > 0, (part.score - last) / np.where(room > 0, room, 1), 1.0)
+
+
+def _summed(
+    rankings: Sequence[Ranking], gained: Sequence[NDArray[np.float64]], *, depth: int, tie_order: NDArray[np.int32]
+) -> Ranking:
+    """Documents by the sum of what each part gives them."""
     query = np.concatenate([part.query for part in rankings]).astype(np.int64)
     document = np.concatenate([part.document for part in rankings]).astype(np.int64)
-    rank = np.concatenate([part.rank() for part in rankings]).astype(np.int64)
+    gain = np.concatenate(gained)
     pair = query * len(tie_order) + document
-    order = np.lexsort((rank, pair))  # adding up by rank, not by part, lets equal sums be equal to the last bit
+    order = np.lexsort((-gain, pair))  # adding up by size, not by part, lets equal sums be equal to the last bit
     pairs, starts = np.unique(pair[order], return_index=True)
     if not len(pairs):
         return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
-    score = np.add.reduceat(1.0 / (k + rank[order]), starts)
+    score = np.add.reduceat(gain[order], starts)
     query, document = np.divmod(pairs, len(tie_order))
     best = np.lexsort((tie_order[document], -score, query))
     fused = Ranking(query[best].astype(np.int32), document[best].astype(np.int32), score[best], depth)

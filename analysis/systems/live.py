@@ -14,10 +14,12 @@ from analysis.model import Corpus, Questions, Ranking
 from analysis.systems.bm25 import BM25, Lexical, bigrams, whitespace
 from analysis.systems.catalogue import Entry
 from analysis.systems.dense import Dense
+from analysis.systems.encoders import Encoder
 from analysis.systems.fusion import Fusion, fuse
 from analysis.systems.index import Index
 from analysis.systems.late_interaction import LateInteraction, maxsim, search
 from analysis.systems.rerank import TwoStage, merge
+from analysis.systems.why import Share, of_tokens, of_wholes
 from analysis.systems.workbench import System, TokenVectors, Workbench
 
 NOTHING = np.zeros(0, dtype=np.int32)
@@ -49,6 +51,10 @@ class Live(Protocol):
 
     def tokens(self, text: str) -> list[str]:
         """What the system sees of a text."""
+        ...
+
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        """What each part of a text adds to the score of the document at this position; empty where that is not told."""
         ...
 
 
@@ -86,11 +92,14 @@ class _LiveLexical:
     def tokens(self, text: str) -> list[str]:
         return self._split(text)
 
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return tuple(Share(token, token, value) for token, value in self._index.shares(text, document))
+
 
 class _LiveDense:
     def __init__(self, entry: Entry, corpus: Corpus, workbench: Workbench) -> None:
-        vectors = workbench.vectors(entry, corpus.texts, role="document")
-        self._index = Index(vectors, tie_order=corpus.tie_order)
+        self._vectors = workbench.vectors(entry, corpus.texts, role="document")
+        self._index = Index(self._vectors, tie_order=corpus.tie_order)
         self._encoder = workbench.encoder(entry)
         self._depth = len(corpus)
 
@@ -104,6 +113,9 @@ class _LiveDense:
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
 
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return of_wholes(text, self._vectors[document], encoder=self._encoder)
+
 
 class _LiveMaxSim:
     def __init__(self, system: LateInteraction, corpus: Corpus, workbench: Workbench) -> None:
@@ -114,6 +126,7 @@ class _LiveMaxSim:
         self._documents = workbench.token_vectors(system.encoder, texts, role="document")
         self._encoder = workbench.encoder(system.encoder)
         self._tie_order = corpus.tie_order
+        self._texts = corpus.texts
 
     def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
         began = time.perf_counter()
@@ -131,6 +144,9 @@ class _LiveMaxSim:
 
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
+
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return _token_shares(self._encoder, text, self._texts[document])
 
 
 class _LiveFusion:
@@ -150,6 +166,9 @@ class _LiveFusion:
 
     def tokens(self, text: str) -> list[str]:
         return self._parts[-1].tokens(text)
+
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return ()  # its score is made of ranks: the answers of its parts say why
 
 
 class _LiveTwoStage:
@@ -178,6 +197,16 @@ class _LiveTwoStage:
 
     def tokens(self, text: str) -> list[str]:
         return self._first.tokens(text)
+
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return _token_shares(self._encoder, text, self._corpus.texts[document])
+
+
+def _token_shares(encoder: Encoder, query: str, document: str) -> tuple[Share, ...]:
+    (asked,) = encoder.encode_tokens([query], role="query")[1]
+    (answered,) = encoder.encode_tokens([document], role="document")[1]
+    tokens = encoder.tokens(query, role="query"), encoder.tokens(document, role="document")
+    return of_tokens(*tokens, vectors=(asked, answered))
 
 
 def _query_tokens(matrices: list[NDArray[np.float16]]) -> TokenVectors:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import analysis
+from analysis.geometry import alignment
 from analysis.model import SystemLabel
 from analysis.stats import bca, bootstrap, permutation
 from analysis.store.read import Store
@@ -137,6 +138,10 @@ def _seeds() -> tuple[tuple[str, str], ...]:
         ("Seed", f"{SEED}, moved by a checksum of the families, so that tasks with the same families share draws"),
         ("Percentile bootstrap", f"B = {bootstrap.RESAMPLES:,}"),
         ("BCa bootstrap", f"B = {bca.RESAMPLES:,}; its first {bootstrap.RESAMPLES:,} draws are the percentile ones"),
+        (
+            "Vectors by language",
+            f"at most {alignment.LARGEST_SAMPLE:,} texts, {alignment.FOLDS} folds of whole families; seed {SEED}",
+        ),
         ("Sign flips", f"all assignments up to {permutation.EXACT} families, else B = {permutation.RESAMPLES:,}"),
     )
 

@@ -43,11 +43,12 @@ class OverviewRow:
     n_queries: int  # judged queries that have a relevant document, or of imported scores any score
     n_missing: int  # of those, absent from the run: they count 0
     n_unjudged: int  # queries without a relevant document, left out of every mean
+    trec_eval_c: float | None  # what to multiply a pooled mean by for trec_eval -c's, which counts those judged in vain
     n_tied_at_10: int | None  # queries whose scores tie across rank 10
     tie_range_ndcg_at_10: tuple[float, float] | None  # lowest and highest mean that tied orders allow
     judged_at_10: float | None
     n_dangling: int | None  # relevant documents absent from the corpus
-    distinct_documents_at_10: int | None
+    distinct_documents_at_10: int | None  # None, here and below, of a part of the queries: it is counted over all
     largest_document_share_at_10: float | None
     degenerate: bool | None  # R@10 cross below 0.10; None where there is no cross-language answer
     hits_kept: int | None
@@ -244,7 +245,7 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
     score = task_score(evidence)
     scored = score.intervals() if score else {}
     health = _health(evidence)
-    degenerate = evidence.degenerate()
+    degenerate, in_trec_eval = evidence.degenerate(), _trec_eval_c(evidence)
     return [
         OverviewRow(
             task=evidence.task.name,
@@ -254,6 +255,7 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
             n_queries=int(evidence.domain.sum()),
             n_missing=int(evidence.missing[place].sum()),
             n_unjudged=int((evidence.mask & ~evidence.domain).sum()),
+            trec_eval_c=in_trec_eval,
             degenerate=degenerate[place],
             created_at=run.created_at.isoformat(),
             texts_per_second=run.provenance.get("texts_per_second"),
@@ -262,6 +264,20 @@ def _rows(evidence: Evidence, labels: dict[str, SystemLabel], measures: tuple[st
         )
         for place, run in enumerate(evidence.runs)
     ]
+
+
+def _trec_eval_c(evidence: Evidence) -> float | None:
+    """Queries with an answer ÷ queries with a judgement; None where these are the same, or scores were imported."""
+    if not evidence.has_ranks:
+        return None
+    task_id, judged = evidence.task.task_id, np.zeros(len(evidence.mask), dtype=bool)
+    every = evidence.store.judgements(task_id, all_grades=True)
+    counts = np.ones(len(every.query), dtype=bool)
+    if not evidence.counted.all():
+        counts = ~np.isin(every.document, evidence.store.flagged(task_id).documents)
+    judged[every.query[counts]] = True
+    n, n_judged = (int(np.count_nonzero(some & evidence.mask)) for some in (evidence.domain, judged))
+    return n / n_judged if 0 < n < n_judged else None
 
 
 def _health(evidence: Evidence) -> list[dict[str, Any]]:
@@ -283,8 +299,13 @@ def _of_hits(evidence: Evidence, place: int) -> tuple[Any, ...]:
         int((domain & facts["tied_at_10"][place].astype(bool)).sum()),
         None if np.isnan(low) else (low, high),
         number(float(known)),
-        *evidence.store.concentration(run.run_id).get(10, (0, 0.0)),
+        *(evidence.store.concentration(run.run_id).get(10, (0, 0.0)) if _is_whole(evidence) else (None, None)),
     )
+
+
+def _is_whole(evidence: Evidence) -> bool:
+    """Whether it is about all queries, but for those that are left out as doubtful."""
+    return bool((evidence.mask | evidence.store.flagged(evidence.task.task_id).queries).all())
 
 
 def _mean_of_all(values: Floats) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,6 +129,13 @@ def routes(store: Store, selection: Selection, *, k: int = 10, languages: tuple[
             or none of the languages.
     """
     evidence, labels = _evidence(store, selection, k)
+    return of_evidence(evidence, labels, k=k, languages=languages)
+
+
+def of_evidence(
+    evidence: Evidence, labels: Mapping[str, SystemLabel], *, k: int, languages: tuple[str, ...] = ()
+) -> RoutesView:
+    """The route cells of the systems of some evidence; raises InputError where it has none of the languages."""
     chosen = tuple(labels[run.system] for run in evidence.runs)
     shown = language_choice.shown(evidence.languages, languages)
     cells = tuple(_cells(evidence, k, shown))
@@ -323,6 +330,14 @@ def route_difference(
     for name in (a, b):
         if name not in place:
             raise InputError(f"system {name!r} has no run of {evidence.task.name}")
+    return difference_of(evidence, labels, a=a, b=b, k=k, languages=languages)
+
+
+def difference_of(
+    evidence: Evidence, labels: Mapping[str, SystemLabel], *, a: str, b: str, k: int, languages: tuple[str, ...] = ()
+) -> RouteDifference:
+    """One system of some evidence minus another, cell by cell."""
+    place = {run.system: index for index, run in enumerate(evidence.runs)}
     shown = language_choice.shown(evidence.languages, languages)
     found = _by_language(evidence, k, _places(evidence, shown))
     apart = (found[place[a]] - found[place[b]])[np.newaxis]

@@ -7,6 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+MOST = 1_000_000
+"""Numbers in the address stay below it."""
+
 
 def get(name: str) -> str | None:
     """A parameter; None when the address does not have it."""
@@ -17,6 +20,12 @@ def many(name: str) -> tuple[str, ...] | None:
     """A parameter that lists values; None when the address does not have it, empty when it lists none."""
     listed = get(name)
     return None if listed is None else tuple(part for part in listed.split(",") if part)
+
+
+def whole(name: str) -> int:
+    """A parameter that is a whole number from 0; 0 where it is none."""
+    asked = get(name) or ""
+    return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 8 else 0
 
 
 def put(**values: str | Sequence[str] | None) -> None:
@@ -118,7 +127,13 @@ def choose_default(
 
 
 def choose_some(
-    widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, **more: Any
+    widget: Callable[..., Any],
+    label: str,
+    options: Sequence[str],
+    *,
+    name: str,
+    clears: Sequence[str] = (),
+    **more: Any,
 ) -> tuple[str, ...]:
     """A multiselect whose values live in the address; none of the options while the address names none of them.
 
@@ -127,6 +142,7 @@ def choose_some(
         label: what stands above it.
         options: the values, as they stand in the address; without commas.
         name: of the parameter.
+        clears: parameters that lose their meaning when this one changes.
         **more: handed to the widget.
     """
     asked = many(name) or ()
@@ -134,13 +150,15 @@ def choose_some(
     key = _hold(name, values)
 
     def changed() -> None:
-        put(**{name: st.session_state[key] or None})
+        put(**{name: st.session_state[key] or None}, **dict.fromkeys(clears))
 
     widget(label, options, key=key, on_change=changed, **more)
     return tuple(values)
 
 
-def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **more: Any) -> str:
+def write(
+    widget: Callable[..., Any], label: str, *, name: str, default: str, clears: Sequence[str] = (), **more: Any
+) -> str:
     """A text field whose value lives in the address.
 
     Args:
@@ -148,6 +166,7 @@ def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **
         label: what stands above it.
         name: of the parameter.
         default: the text while the address has none.
+        clears: parameters that lose their meaning when this one changes.
         **more: handed to the widget.
     """
     asked = get(name)
@@ -156,9 +175,34 @@ def write(widget: Callable[..., Any], label: str, *, name: str, default: str, **
 
     def changed() -> None:
         text = st.session_state[key]
-        put(**{name: None if text == default else text})
+        put(**{name: None if text == default else text}, **dict.fromkeys(clears))
 
     widget(label, key=key, on_change=changed, **more)
+    return value
+
+
+def number(
+    label: str, *, name: str, default: int | None, least: int, clears: Sequence[str] = (), **more: Any
+) -> int | None:
+    """A field for a whole number that lives in the address.
+
+    Args:
+        label: what stands above it.
+        name: of the parameter.
+        default: the number while the address has none, or something else; None for no number.
+        least: the smallest number.
+        clears: parameters that lose their meaning when this one changes.
+        **more: handed to ``st.number_input``.
+    """
+    asked = get(name) or ""
+    value = int(asked) if asked.isascii() and asked.isdecimal() and least <= int(asked) < MOST else default
+    key = _hold(name, value)
+
+    def changed() -> None:
+        chosen = st.session_state[key]
+        put(**{name: None if chosen in {default, None} else str(chosen)}, **dict.fromkeys(clears))
+
+    st.number_input(label, min_value=least, max_value=MOST - 1, step=1, key=key, on_change=changed, **more)
     return value
 
 

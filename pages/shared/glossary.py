@@ -50,6 +50,32 @@ HEALTH = (
     ("Kept of depth", "How many documents a query are kept to look at, of those that were searched for ranks."),
 )
 
+AGREEMENT = (
+    ("Items", "Queries that both have tagged, for the same system and route where one is named."),
+    ("Agreed", "Share of these items on which both say the same: the same tag, or this tag given or not."),
+    ("κ", "Cohen's kappa: agreement beyond what the two people's own frequencies make likely. 0 is chance, 1 is all."),
+    ("AC1", "Gwet's: the same, but steady where nearly all items are alike, where κ collapses."),
+)
+
+WHAT_IF = (
+    ("Subtract the mean", "From each vector the mean of all documents, or of all queries, in its language."),
+    ("RRF", "A document's score sums 1 ÷ (k + its rank) over the lists. A small k trusts the first ranks most."),
+    ("Scores added up", "Each list's scores are first brought to 0 to 1."),
+    ("Other languages only", "Each query is asked of the corpus without the documents in its own language."),
+    ("Difference", "After less before, over the same queries, with its 95 % interval."),
+)
+
+CHANGE = (
+    ("Better, same, worse", "Queries whose R@10 on this route is higher, equal or lower in the second run."),
+    ("After less before", "The mean difference over the route's queries, paired, with its 95 % interval."),
+)
+
+OPENED = (
+    ("Rank", "Where the document stands in the system's list. Grey: deeper than the list was searched."),
+    ("Score", "The system's own: scores of different systems have nothing to do with each other."),
+    ("Grade", "What the document was judged to be for this query: right from 1 on."),
+)
+
 ROUTES = (
     (
         "Route",
@@ -238,6 +264,50 @@ RECOVERABILITY = (
         "another, both. ±: standard error. > N: beyond the end of the run.",
     ),
     ("Random order", "What the same K finds if the documents are shuffled."),
+)
+
+CAUSES_CAPTION = "The deeper a cell, the more is lost; blank where nothing is known of it"
+CAUSES = (
+    (
+        "Characters its tokeniser does not know",
+        "Share of the characters of a language that the encoder’s own tokeniser replaces by one and the same “unknown” "
+        "token: two texts of such tokens look alike. A byte-level vocabulary knows all, and its cells are blank.",
+    ),
+    (
+        "No word in common",
+        "For systems that compare words: queries that share no word with any answer in another language.",
+    ),
+    (
+        "Way left to a translation",
+        "0: a text and its translation have the same vector. 1: a translation is no nearer than any other text. "
+        "Alignment is the same as a difference of cosines: of translations, less of other pairs in the same languages.",
+    ),
+    (
+        "Wrong documents in the query’s language",
+        "Among the wrong documents of the top ten. Its share of the corpus would be no bias; 1 is a system that looks "
+        "for the language, not for the answer.",
+    ),
+    (
+        "One and the same document",
+        "Share of the lists in a language whose top ten holds the document that most of them hold: a hub.",
+    ),
+    (
+        "Stands out",
+        "From 10 % unknown characters on; from half of the queries on without a common word or any hit; where bias or "
+        "the most frequent document are at least half way from chance to the worst; where less than a fifth of the way "
+        "to a translation is made.",
+    ),
+)
+SPACE_CAPTION = (
+    "Large: a system over all languages, with 95 % intervals; small: its languages one by one · down and to the right "
+    "is what retrieval across languages needs"
+)
+PAIRS_OF_LANGUAGES = (
+    "Above the diagonal: alignment, how much nearer a translation is than any other text; the more ink, the better · "
+    "below it: distance of the languages’ centres, 0 to 2"
+)
+HUBS_CAPTION = (
+    "A hub stands in more top tens than the mean of all documents and three standard deviations · lines: 95 % intervals"
 )
 
 PROBE = (

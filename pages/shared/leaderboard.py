@@ -167,7 +167,10 @@ def _health_words(task: TaskOverview) -> str:
     missing = sum(row.n_missing for row in task.rows)
     covered = "every system answered every query" if not missing else f"unanswered queries count 0 ({missing:,} in all)"
     known = "judged" if first.depth is not None else "scored"
-    return f"{first.n_queries:,} {known} queries · {covered}{unjudged}"
+    strict = ""
+    if first.trec_eval_c is not None:
+        strict = f" · trec_eval -c counts those of them that have judgements as 0: {first.trec_eval_c:.3f} × each mean"
+    return f"{first.n_queries:,} {known} queries · {covered}{unjudged}{strict}"
 
 
 def _health_row(row: OverviewRow, *, dark: bool) -> list[Cell]:

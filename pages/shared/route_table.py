@@ -78,7 +78,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         columns = (
             {"Query": "passage", "Right answer": "passage"}
             | {label.short: "number" for label in found.systems}
-            | {"Live": "text"}
+            | {"": "text"}
         )
         tables.show(
             tables.table(columns, [_row(found, place, dark=dark) for place in range(len(rows))], caption=found.title)
@@ -91,6 +91,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
                 *_numbers(found),
                 file=f"route-{found.query_language}-{found.document_language}-{found.system.name}.csv",
             )
+        ui.go_to(ui.QUERIES, f"The {found.n_failing:,} that fail, in the Query explorer →", **_failures(found))
     if st.session_state.pop("jump", False):
         st.html(JUMP, unsafe_allow_javascript=True)  # a constant: no text of a corpus comes near it
 
@@ -99,13 +100,22 @@ def _row(found: RouteQueries, place: int, *, dark: bool) -> list[Cell]:
     row = found.rows[place]
     question = {"mode": "one", "language": row.query_language, "text": row.query_text, "encoder": found.system.name}
     kept = {name: value for name, value in ui.shared_choices().items() if name not in {"measure", "where"}}
+    opened = ui.href(ui.QUERIES, **_failures(found), query=row.query_id)
+    live = ui.href(ui.PROBE, **kept, **question)
     ranks = [tables.rank(rank, beyond=depth) for rank, depth in zip(row.ranks, found.depths, strict=True)]
     return [
         tables.passage(row.query_text, language=row.query_language, dark=dark),
         tables.passage(row.document_text, language=row.document_language, dark=dark),
         *ranks,
-        Markup(f'<a href="{ui.href(ui.PROBE, **kept, **question)}" target="_self">Try</a>'),
+        Markup(f'<a href="{opened}" target="_self">Open</a> · <a href="{live}" target="_self">Try</a>'),
     ]
+
+
+def _failures(found: RouteQueries) -> dict[str, str]:
+    """The parameters of the Query explorer for the queries that fail on a route."""
+    route = {"asked": found.query_language, "answers": found.document_language, "system": found.system.name}
+    kept = {name: value for name, value in ui.shared_choices().items() if name != "measure"}
+    return kept | route | {"near": str(found.k), "least": str(found.k + 1)}
 
 
 def _numbers(found: RouteQueries) -> tuple[list[str], list[list[object]]]:

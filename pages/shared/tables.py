@@ -85,9 +85,18 @@ def inked_rank(place: int, *, last: int, dark: bool) -> Markup:
     return _on_ink(f"{place:,}", share, dark=dark)
 
 
-def inked_share(share: float, *, dark: bool) -> Markup:
-    """A share on ink: the more, the deeper; the hover has four decimals."""
-    return Markup(f'<span title="{share:.4f}">{_on_ink(f"{share:.2f}", share, dark=dark)}</span>')
+def inked_share(share: float, *, dark: bool, words: str = "") -> Markup:
+    """A share on ink: the more, the deeper; the hover has the words, or four decimals."""
+    hover = html.escape(words or f"{share:.4f}")
+    return Markup(f'<span title="{hover}">{_on_ink(f"{share:z.2f}", share, dark=dark)}</span>')
+
+
+def bar(share: float) -> Markup:
+    """A bar from 0 to the share of its room, in grey where the share is below 0."""
+    kind = "bar below" if share < 0 else "bar"
+    return Markup(
+        f'<span class="room"><span class="{kind}" style="width:{100 * min(abs(share), 1):.1f}%"></span></span>'
+    )
 
 
 def _on_ink(words: str, share: float, *, dark: bool) -> Markup:

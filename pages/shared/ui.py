@@ -58,10 +58,12 @@ TIERS = PageLink("pages/tiers.py", "tiers", "Difficulty tiers", "What does it co
 RECOVERABILITY = PageLink("pages/recoverability.py", "recoverability", "Recoverability", "Would a re-ranker fix it?")
 FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
 SIGNIFICANCE = PageLink("pages/significance.py", "significance", "Significance", "Is it real?")
+QUERIES = PageLink("pages/queries.py", "queries", "Query explorer", "Which queries fail?")
+CAUSES = PageLink("pages/causes.py", "causes", "Why it fails", "What causes it?")
 DATA = PageLink("pages/data.py", "data", "Data and runs", "What is here, and how do I bring my own?")
 METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, PROBE, DATA, METHOD)
+PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, CAUSES, PROBE, DATA, METHOD)
 
 
 @dataclass(frozen=True)
@@ -410,7 +412,7 @@ def nothing(words: str, *, next_step: str) -> None:
 # Ways on
 
 
-def go_to(link: PageLink, words: str, **parameters: str) -> None:
+def go_to(link: PageLink, words: str, /, **parameters: str) -> None:
     """A link to another page that carries its choices along."""
     try:
         st.page_link(link.script, label=words, query_params=parameters)
@@ -418,7 +420,7 @@ def go_to(link: PageLink, words: str, **parameters: str) -> None:
         tables.show(Markup(f'<a href="{href(link, **parameters)}" target="_self">{tables.escaped(words)}</a>'))
 
 
-def href(link: PageLink, **parameters: str) -> str:
+def href(link: PageLink, /, **parameters: str) -> str:
     """The same as an address relative to the page, escaped for HTML."""
     return f"{link.address}?{urlencode(parameters)}".replace("&", "&amp;")
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import InputError
-from analysis.imports import run_lines, run_objects, runs
+from analysis.imports import run_formats, run_lines, run_objects, runs
 from analysis.imports.lines import Block, opened
 from analysis.imports.run_rows import Choices, RowFaults
 from analysis.imports.runs import Known
@@ -316,3 +316,13 @@ def test_packed_parquet_takes_no_more_room_than_is_bounded(file, monkeypatch):
     content = gzip.compress(table(query_id=QUERY, doc_id=DOCUMENT, score=SCORE), mtime=0)
     with pytest.raises(InputError, match=r": unpacks to more than 100 bytes, expected a plain file$"):
         listed(file(content))
+
+
+def test_the_older_shape_of_mteb_is_told_by_its_three_levels(store, tmp_path):
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({"test": RUN}))
+    with opened(path) as source:
+        assert run_formats.format_of(source, None) == "mteb"
+    path.write_text(json.dumps(RUN))
+    with opened(path) as source:
+        assert run_formats.format_of(source, None) == "json"

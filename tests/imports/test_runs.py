@@ -193,8 +193,16 @@ def test_the_order_is_by_score_then_by_the_larger_id_and_the_rank_is_not_looked_
     found = runs.read(file(text), known=known())
     assert listed(found) == {"q1": ["d3", "d10", "d2", "d1"], "q2": ["d4", "d5"]}
     assert found.report.n_rank_disagrees == 1  # q2; in q1 all ranks are equal and say nothing
+    assert found.report.n_ties_against_rank == 0
     assert found.report.depth == Depth(2, 3.0, 4)
     assert found.ranking.depth == 4
+
+
+def test_a_rank_column_that_orders_ties_another_way_is_counted(file):
+    text = "q1 0 d1 1 5 t\nq1 0 d2 2 5 t\nq1 0 d3 3 4 t\nq2 0 d2 1 5 t\nq2 0 d1 2 5 t\n"
+    found = runs.read(file(text), known=known())
+    assert listed(found) == {"q1": ["d2", "d1", "d3"], "q2": ["d2", "d1"]}
+    assert (found.report.n_rank_disagrees, found.report.n_ties_against_rank) == (0, 1)
 
 
 def test_scores_are_doubles(file):

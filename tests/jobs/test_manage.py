@@ -8,10 +8,10 @@ import pytest
 
 from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError
-from analysis.jobs import manage
+from analysis.jobs import annotate, manage
 from analysis.model import Figure, PublishedResult, silent
 from analysis.paths import Cache
-from analysis.store import read, write
+from analysis.store import notes, read, write
 from tests.hand_made import put, ranking_of, worked_example
 
 
@@ -95,6 +95,14 @@ def test_a_version_of_its_own_can_be_deleted(cache):
     assert (doomed.n_runs, doomed.children) == (3, ())
     assert doomed.n_bytes > 0
     assert read.open_store(cache).benchmarks() == []
+
+
+def test_what_was_said_goes_by_the_new_names(cache):
+    annotate.add("example", "main", "q1", author="Ana", tag="other", system="mine", folder=cache.root)
+    manage.rename_benchmark(cache, "example", "ours", progress=silent)
+    manage.rename_system(cache, "mine", "new", progress=silent)
+    (row,) = notes.listed(cache, "ours")
+    assert (row.query_id, row.system, row.tag) == ("q1", "new", "other")
 
 
 def test_renaming(cache, capsys):

@@ -9,7 +9,7 @@ from analysis.model import Flag
 from analysis.paths import Cache
 from tests.hand_made import put, ranking_of, worked_example
 
-PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "significance", "method", "probe")
+PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "significance", "causes", "method", "probe")
 SWITCH = "Leave out doubtful items"
 FLAGGED = "1 of 2 queries and 2 of 11 documents are flagged (2 other script, 1 no text)"
 

@@ -4,7 +4,7 @@ import sys
 import pytest
 from visits import ROOT, parameters, words
 
-PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "probe")
+PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "causes", "probe")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -116,3 +116,9 @@ def test_pages_about_stored_numbers_load_no_model_library(full, real_store, name
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_address_may_have_parameters_of_any_name(example):
+    for name in ("words", "link", "which"):
+        page = example.page("overview", **{name: "x"})
+        assert not page.exception

@@ -69,6 +69,7 @@ def test_routes_show_a_heatmap_a_system(published):
     ("name", "why"),
     [
         ("tiers", "difficulty tiers need rankings"),
+        ("causes", "the causes of failure need rankings"),
         ("fairness", "fairness needs the values of each query"),
         ("recoverability", "depth needs rankings"),
         ("significance", "tests need the values of each query"),

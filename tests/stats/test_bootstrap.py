@@ -231,3 +231,22 @@ def test_joint_intervals_cover_parallel_queries():
     low, high = pooled(values, family=np.repeat(np.arange(families), languages), draws=draws)
     coverage = np.mean((low <= 0) & (high >= 0))
     assert 0.90 <= coverage <= 0.98  # standard error of 300 worlds: 0.013; single queries would cover about 0.75
+
+
+def test_a_ratio_of_sums_is_formed_inside_each_draw():
+    """Families of 1 of 2, 3 of 4 and nothing of nothing: drawn once, twice and not at all."""
+    parts, wholes = np.array([[1.0, 3, np.nan], [0, 0, 0]]), np.array([[2.0, 4, np.nan], [0, 0, 0]])
+    draws = np.array([[1, 2, 0], [3, 0, 0], [0, 0, 3]], dtype=np.uint8)
+    found = bootstrap.ratio_draws(parts, wholes, family=np.arange(3), draws=draws)
+    assert found[:, 0].tolist() == pytest.approx([7 / 10, 1 / 2, np.nan], nan_ok=True)
+    assert np.isnan(found[:, 1]).all()
+
+
+def test_a_ratio_over_ones_is_the_mean():
+    rng = np.random.default_rng(1)
+    values, family = rng.random((2, 30)), np.arange(30) // 3
+    draws = bootstrap.family_draws(10, resamples=50, seed=2)
+    one = np.ones_like(values)
+    assert bootstrap.ratio_draws(values, one, family=family, draws=draws) == pytest.approx(
+        bootstrap.pooled_draws(values, family=family, draws=draws)
+    )

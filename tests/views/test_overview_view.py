@@ -1,8 +1,19 @@
+from dataclasses import replace
+
 import pytest
+import pytrec_eval
 
 from analysis.errors import InputError
+from analysis.model import Judgement, Query
+from analysis.paths import Cache
 from analysis.views import overview
 from analysis.views.selection import Selection
+from tests.hand_made import put, ranking_of, worked_example
+
+
+def board(store, selection):
+    (task,) = overview.overview(store, selection).tasks
+    return task.rows
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +99,34 @@ def test_contents_offer_what_is_stored(example_store):
     assert [system.name for system in contents.systems] == ["bad", "good"]  # by paradigm
     assert [task.name for task in contents.tasks] == ["main"]
     assert contents.slices == (("language", "en"), ("language", "ja"))
+
+
+def test_what_trec_eval_c_would_show_is_said_where_it_differs(example_store, tmp_path):
+    """A third query has a judgement of 0 only: trec_eval -c divides by three, this leaderboard by two."""
+    assert all(row.trec_eval_c is None for row in board(example_store, Selection("example")))
+    made = worked_example()
+    task = made.tasks[0]
+    task = replace(
+        task,
+        queries=(*task.queries, Query("q3", "en", "in vain", family="z"), Query("q4", "en", "nobody", family="y")),
+        judgements=(*task.judgements, Judgement("q3", "f0-en", 0.0)),
+    )
+    ranking = ranking_of(task, [["c-en"], ["c-ja"], ["f0-en"], []], depth=10)
+    store = put(Cache(tmp_path), replace(made, tasks=(task,)), {("good", "lexical"): ranking})
+    (row,) = board(store, Selection("example"))
+    assert (row.n_queries, row.n_unjudged) == (2, 2)
+    assert row.trec_eval_c == pytest.approx(2 / 3)
+    qrels = {query.id: {} for query in task.queries[:3]}
+    for judgement in task.judgements:
+        qrels[judgement.query_id][judgement.document_id] = int(judgement.grade)
+    run = {"q1": {"c-en": 1.0}, "q2": {"c-ja": 1.0}, "q3": {"f0-en": 1.0}}
+    judged = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
+    mean = sum(values["ndcg_cut_10"] for values in judged.values()) / 3
+    assert row.measures["ndcg_at_10"].value * row.trec_eval_c == pytest.approx(mean)
+
+
+def test_concentration_is_of_all_queries_or_not_said(example_store):
+    whole = board(example_store, Selection("example"))
+    part = board(example_store, Selection("example", where=(("language", "ja"),)))
+    assert all(row.distinct_documents_at_10 for row in whole)
+    assert all(row.distinct_documents_at_10 is row.largest_document_share_at_10 is None for row in part)

@@ -1,0 +1,324 @@
+"""What if: a ranking made anew with one thing changed, kept aside until somebody wants it as a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import analysis
+from analysis import paths
+from analysis.errors import InputError
+from analysis.geometry.alignment import language_means, without_means
+from analysis.jobs.facts import codes, facts
+from analysis.jobs.stored import only_task, opened
+from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
+from analysis.store import rankings, write
+from analysis.store.read import RunRow, Store, TaskRow
+from analysis.systems import catalogue
+from analysis.systems.assemble import build
+from analysis.systems.catalogue import Entry, Prompts
+from analysis.systems.dense import Dense
+from analysis.systems.fusion import combine, fuse
+from analysis.systems.index import Index
+from analysis.systems.rerank import TwoStage
+from analysis.systems.workbench import System, Workbench
+
+DEPTH = 1000
+KEPT = 100  # hits a query of a what-if that is kept as a run of a system, as of every run of our own
+MOST = 3  # runs that are fused
+EMPTY = "a what-if starts from a stored run"
+QUICK_PAIRS = 100_000_000  # of a query and a document, whose comparing takes a few seconds
+QUICK_ROWS = 3_000_000  # of lists, whose fusing does
+KINDS = {
+    "centre": "subtract each language's mean vector",
+    "rrf": "fuse runs by their ranks (RRF)",
+    "score": "fuse runs by their scores",
+    "pool": "re-rank a deeper pool",
+    "other-languages": "take the documents in the query's language out of the pool",
+    "prompts": "leave the prompts out",
+}
+
+
+class WhatIf(NamedTuple):
+    """What is changed, and of what."""
+
+    benchmark: str
+    task: str | None  # None: the only one
+    kind: str  # a key of KINDS
+    systems: tuple[str, ...]  # the one that is changed; of a fusion two or three
+    k: int = 60  # of RRF
+    pool: int = 100  # of a two-stage system
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A ranking with one thing changed."""
+
+    asked: WhatIf
+    ranking: Ranking
+    words: str  # what was done, as a title
+
+
+def offered(system: str, n_runs: int) -> tuple[str, ...]:
+    """What can be changed of a system: of every one something that needs its run only.
+
+    Args:
+        system: its name.
+        n_runs: runs of the task, this one included.
+    """
+    entry = catalogue.catalogue().get(system)
+    kinds = ["rrf", "score"] if n_runs > 1 else []
+    if entry is not None and catalogue.available(entry):
+        kinds = ["centre", *kinds] if entry.kind == "dense" else kinds
+        kinds += ["pool"] if entry.kind == "two-stage" else []
+        kinds += ["prompts"] if entry.kind == "dense" and entry.backend == "sentence-transformers" else []
+    return (*kinds, "other-languages")
+
+
+def ready(asked: WhatIf, folder: str | Path | None = None) -> Answer | None:
+    """What was made before of the same runs; None where nothing was.
+
+    Raises:
+        InputError: an unknown benchmark, task or system, or a change that is none of it.
+    """
+    cache = paths.cache(folder)
+    plan = _plan(opened(cache, otherwise=EMPTY), asked)
+    found = rankings.stored(cache.what_if / f"{plan.key}.parquet")
+    return Answer(asked, found, plan.words) if found else None
+
+
+def is_quick(asked: WhatIf, folder: str | Path | None = None) -> bool:
+    """Whether it takes a few seconds at most, so that a page may wait for it; raises as :func:`ready`."""
+    plan = _plan(opened(paths.cache(folder), otherwise=EMPTY), asked)
+    entry = catalogue.catalogue().get(asked.systems[0])
+    if asked.kind in {"rrf", "score"} or (asked.kind == "other-languages" and entry is None):
+        return sum(run.n_hits for run in plan.runs) < QUICK_ROWS
+    searches = entry is not None and entry.kind in {"dense", "bm25"} and asked.kind in {"centre", "other-languages"}
+    return searches and plan.task.n_documents * plan.task.n_queries < QUICK_PAIRS
+
+
+def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progress = silent) -> Answer:
+    """Make the ranking, or take the one that was made before of the same runs.
+
+    Raises:
+        InputError: an unknown benchmark, task or system, or a change that is none of it.
+        SystemLoadError: an encoder does not load or fails its check.
+        SystemRefusedError: the corpus is too large for the system.
+        StoreError: a file is missing or damaged, or the folder cannot be written.
+        JobCancelledError: the user cancelled.
+    """
+    cache = paths.cache(folder)
+    known = ready(asked, folder)
+    if known:
+        return known
+    store = opened(cache, otherwise=EMPTY)
+    plan = _plan(store, asked)
+    made = _made(store, plan, asked, Workbench(cache, progress=progress))
+    rankings.keep(made, cache.what_if / f"{plan.key}.parquet")
+    return Answer(asked, made, plan.words)
+
+
+def keep(asked: WhatIf, name: str, folder: str | Path | None = None, *, progress: Progress = silent) -> None:
+    """Store the ranking as a run that names the runs it was made of; raises as :func:`answer`.
+
+    Raises:
+        InputError: the name is impossible or taken.
+    """
+    if not name.strip() or "," in name or not name.isprintable():
+        raise InputError(f"name {name!r}: expected one without comma and control characters")
+    cache = paths.cache(folder)
+    made = answer(asked, folder, progress=progress)
+    with write.writer(cache, progress=progress) as writer:
+        store = opened(cache, otherwise=EMPTY)
+        plan = _plan(store, asked)
+        if name in store.system_labels() or name in catalogue.catalogue():
+            raise InputError(f"system {name!r}: the name is taken; expected a free one")
+        progress("store the run", 0, 1)
+        label = store.system_labels()[plan.runs[0].system]
+        paradigm = "hybrid" if len(plan.runs) > 1 else label.paradigm
+        writer.add_system(name, title=f"{name}: {made.words}", short=name, paradigm=paradigm)
+        writer.add_run(
+            plan.task.task_id,
+            name,
+            ranking=made.ranking,
+            keep_hits=KEPT,
+            fingerprint=plan.key,
+            provenance={"what_if": asked._asdict(), "words": made.words, "babelscope": analysis.__version__},
+            parents=[run.system for run in plan.runs],
+            facts=facts(store, plan.task.task_id).of,
+        )
+        progress("store the run", 1, 1)
+
+
+class _Plan(NamedTuple):
+    """What is read for a what-if."""
+
+    task: TaskRow
+    runs: tuple[RunRow, ...]
+    key: str  # of all that decides the ranking
+    words: str
+
+
+def _plan(store: Store, asked: WhatIf) -> _Plan:
+    if asked.kind not in KINDS:
+        raise InputError(f"what-if {asked.kind!r}: expected one of {', '.join(KINDS)}")
+    task = only_task(store, asked.benchmark, asked.task)
+    known = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
+    for name in asked.systems:
+        if name not in known:
+            raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(known) or 'no system'}")
+    runs = tuple(known[name] for name in dict.fromkeys(asked.systems))
+    _check(asked, len(runs), len(known))
+    labels = store.system_labels()
+    settings = (asked.kind, asked.k if asked.kind == "rrf" else 0, asked.pool if asked.kind == "pool" else 0)
+    made_of = [(run.fingerprint, _settings(run.system)) for run in runs]
+    key = hashlib.sha256(repr((task.checksum, settings, made_of)).encode()).hexdigest()[:32]
+    return _Plan(task, runs, key, _words(asked, [labels[run.system] for run in runs]))
+
+
+def _settings(name: str) -> str | None:
+    entry = catalogue.catalogue().get(name)
+    return catalogue.fingerprint(entry) if entry else None
+
+
+def _check(asked: WhatIf, n_systems: int, n_runs: int) -> None:
+    fused = asked.kind in {"rrf", "score"}
+    if not (2 <= n_systems <= MOST if fused else n_systems == 1):
+        raise InputError(f"what-if {asked.kind}: {n_systems} runs, expected {f'2 to {MOST}' if fused else '1'}")
+    if asked.kind not in offered(asked.systems[0], n_runs):
+        raise InputError(f"what-if {asked.kind}: {asked.systems[0]} has nothing of the kind that could be changed here")
+    if asked.k < 1 or asked.pool < 1:
+        raise InputError(f"k {asked.k}, pool {asked.pool}: expected 1 or more")
+
+
+def _words(asked: WhatIf, labels: Sequence[SystemLabel]) -> str:
+    names = " + ".join(label.short for label in labels)
+    return {
+        "centre": f"{names}, centred",
+        "rrf": f"RRF of {names}, k = {asked.k}",
+        "score": f"Scores of {names}, added up",
+        "pool": f"{names}, pool of {asked.pool}",
+        "other-languages": f"{names}, other languages only",
+        "prompts": f"{names}, without prompts",
+    }[asked.kind]
+
+
+def _made(store: Store, plan: _Plan, asked: WhatIf, workbench: Workbench) -> Ranking:
+    task_id = plan.task.task_id
+    corpus, questions = store.corpus(task_id), store.questions(task_id)
+    if asked.kind in {"rrf", "score"}:
+        return _fused(store, plan, asked, corpus)
+    if plan.runs[0].system not in catalogue.available_names():
+        kept = rankings.of_run(store, plan.runs[0])
+        return _in_other_languages(kept, corpus, questions)
+    depth = min(DEPTH, len(corpus))
+    system = build(plan.runs[0].system)
+    if asked.kind == "other-languages":
+        return _searched_in_other_languages(system, corpus, questions, depth=depth, workbench=workbench)
+    if asked.kind == "pool" and isinstance(system, TwoStage):
+        deeper = TwoStage(dataclasses.replace(system.entry, pool=asked.pool), first=system.first, second=system.second)
+        return deeper.rank(corpus, questions, depth=depth, workbench=workbench)
+    if asked.kind == "prompts":
+        return Dense(_silent(system.entry)).rank(corpus, questions, depth=depth, workbench=workbench)
+    return _centred(system.entry, corpus, questions, depth=depth, workbench=workbench)
+
+
+def _silent(entry: Entry) -> Entry:
+    return dataclasses.replace(entry, prompts=Prompts("", ""))
+
+
+def _fused(store: Store, plan: _Plan, asked: WhatIf, corpus: Corpus) -> Ranking:
+    """As deep as the least deep of the runs' kept hits: below, a document may be in one list and cut from another."""
+    parts = [rankings.of_run(store, run) for run in plan.runs]
+    depth = min(run.hits_kept for run in plan.runs)
+    order = _tie_order(store, plan.task, corpus)
+    if asked.kind == "rrf":
+        return fuse(parts, k=asked.k, depth=depth, tie_order=order)
+    return combine(parts, depth=depth, tie_order=order)
+
+
+def _tie_order(store: Store, task: TaskRow, corpus: Corpus) -> NDArray[np.int32]:
+    """Of all documents that a run may hold: those outside the corpus too."""
+    ids = store.documents(task.task_id).id
+    if len(ids) == len(corpus):
+        return corpus.tie_order
+    return Corpus.of(tuple(ids), languages=("",) * len(ids), texts=("",) * len(ids)).tie_order
+
+
+def _centred(entry: Entry, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+    """Search with each text's vector less the mean of its role and language; the lengths are made 1 again."""
+    documents = _without_mean(workbench.vectors(entry, corpus.texts, role="document"), corpus.languages)
+    queries = _without_mean(workbench.vectors(entry, questions.texts, role="query"), questions.languages)
+    index = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
+    return index.search(
+        queries, depth=depth, excluded=questions.excluded, progress=workbench.progress, step="search again"
+    )
+
+
+def _without_mean(vectors: NDArray[np.float32], languages: Sequence[str]) -> NDArray[np.float32]:
+    import pyarrow as pa
+
+    tags = pa.array(languages, pa.string())
+    known = tags.unique()
+    language = codes(tags, known)
+    means = language_means(vectors, language=language, n_languages=len(known))
+    moved = without_means(vectors, language=language, means=means)
+    length = np.linalg.norm(moved, axis=1, keepdims=True)
+    return np.asarray(moved / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def _searched_in_other_languages(
+    system: System, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench
+) -> Ranking:
+    """For the queries of each language: the system over the corpus without that language."""
+    written, spoken = np.array(corpus.languages), np.array(questions.languages)
+    parts = []
+    for tag in dict.fromkeys(questions.languages):
+        kept, asked = np.flatnonzero(written != tag), np.flatnonzero(spoken == tag)
+        if not len(kept):
+            continue
+        ids, texts = (tuple(column[place] for place in kept) for column in (corpus.ids, corpus.texts))
+        some = Corpus.of(ids, languages=tuple(written[kept].tolist()), texts=texts)
+        found = system.rank(some, _some(questions, asked, kept), depth=min(depth, len(kept)), workbench=workbench)
+        parts.append((asked[found.query], kept[found.document], found.score))
+    return _joined(parts, depth)
+
+
+def _some(questions: Questions, asked: NDArray[np.intp], kept: NDArray[np.intp]) -> Questions:
+    """Some of the queries, over some of the documents."""
+    excluded = {}
+    for place, query in enumerate(asked.tolist()):
+        gone = questions.excluded.get(query)
+        if gone is not None:
+            at = np.searchsorted(kept, gone)
+            there = at[(at < len(kept)) & (kept[np.minimum(at, len(kept) - 1)] == gone)]
+            excluded[place] = there.astype(np.int32)
+    ids, languages, texts = (
+        tuple(column[place] for place in asked) for column in (questions.ids, questions.languages, questions.texts)
+    )
+    return Questions(ids, languages, texts, excluded)
+
+
+def _joined(parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]], depth: int) -> Ranking:
+    if not parts:
+        return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
+    query, document, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(query, kind="stable")
+    return Ranking(query[order].astype(np.int32), document[order].astype(np.int32), score[order], depth)
+
+
+def _in_other_languages(ranking: Ranking, corpus: Corpus, questions: Questions) -> Ranking:
+    """The kept hits of a run without those in the query's language; documents outside the corpus stay."""
+    languages: Mapping[str, int] = {tag: code for code, tag in enumerate(dict.fromkeys(corpus.languages))}
+    written = np.array([languages[tag] for tag in corpus.languages], dtype=np.int32)
+    spoken = np.array([languages.get(tag, -1) for tag in questions.languages], dtype=np.int32)
+    inside = ranking.document < len(corpus)
+    same = inside & (written[np.where(inside, ranking.document, 0)] == spoken[ranking.query])
+    return Ranking(ranking.query[~same], ranking.document[~same], ranking.score[~same], ranking.depth)

@@ -1,0 +1,193 @@
+"""The list of the Query explorer: what is looked for, how many queries there are of each kind, and the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from analysis.views import queries
+from analysis.views.queries import ANY, OTHER, OUTCOMES, PAGE, SAME, Asked, FirstRanks, QueriesView
+from analysis.views.selection import SystemLabel
+from pages.shared import address, links, tables, ui
+from pages.shared.tables import Cell, Markup
+
+DEPTHS = (1, 3, 5, 10, 25, 50, 100)
+FIRST = ("start",)  # a change of what is looked for begins at the first page again
+ANSWERS = {ANY: "any language", SAME: "the query's language", OTHER: "another language"}
+EARLIER, LATER = "← Earlier", "Later →"
+
+
+def filters(
+    systems: Sequence[SystemLabel], languages: Mapping[str, str], *, tagged: Callable[[], tuple[str, ...] | None]
+) -> Asked:
+    """The fields by which queries are looked for.
+
+    Args:
+        systems: those that A and B are chosen from.
+        languages: tag to name.
+        tagged: draws the field for tags, and says which queries it lets through; None for all.
+    """
+    known = {label.name: label.short for label in systems}
+    route = st.columns([1, 1, 1, 1, 1])
+    spoken = _choose(route[0], "Asked in", [ANY, *languages], "asked", {ANY: "any language"} | dict(languages))
+    answers = _choose(route[1], "Right answers in", [*ANSWERS, *languages], "answers", ANSWERS | dict(languages))
+    a = _choose(route[2], "System A", list(known), "system", known)
+    others = [name for name in known if name != a]
+    b = _choose(route[3], "System B", others, "minus", known) if others else None
+    near = [str(k) for k in DEPTHS]
+    k = _choose(route[4], "Found in the first", near, "near", {name: name for name in near}, default="10")
+    wanted = address.get("found") or ""
+    outcome = wanted if wanted in (OUTCOMES if b else ("nobody", "everybody")) else "all"
+    text, order, least, most, apart = _more(known, a, b)
+    ids = tagged()
+    return Asked(
+        query_language=None if spoken == ANY else spoken,
+        answers=answers,
+        a=a,
+        b=b,
+        outcome=outcome,
+        k=int(k),
+        least=least,
+        most=most,
+        apart=apart,
+        text=text,
+        ids=ids,
+        order=order,
+    )
+
+
+def _choose(
+    column: st.delta_generator.DeltaGenerator,
+    label: str,
+    options: Sequence[str],
+    name: str,
+    words: Mapping[str, str],
+    *,
+    default: str | None = None,
+) -> str:
+    with column:
+        return address.choose(
+            st.selectbox,
+            label,
+            options,
+            name=name,
+            default=default or options[0],
+            clears=FIRST,
+            format_func=words.__getitem__,
+        )
+
+
+def _more(known: Mapping[str, str], a: str, b: str | None) -> tuple[str, str, int, int | None, int]:
+    """Words, order, the first and last rank of A's first answer, and ranks between A and B."""
+    fields = st.columns([2, 2, 1, 1, 1])
+    with fields[0]:
+        text = address.write(
+            st.text_input, "Query contains", name="words", default="", placeholder="words, or an id", clears=FIRST
+        )
+    orders = [name for name in queries.ORDERS if b or name not in {"gap", "behind", "spread"}]
+    named = {name: _named(words, known, a, b) for name, words in queries.ORDERS.items()}
+    order = _choose(fields[1], "In the order", orders, "order", named)
+    with fields[2]:
+        least = address.number("A's rank from", name="least", default=1, least=1, clears=FIRST)
+    with fields[3]:
+        most = address.number("A's rank to", name="most", default=None, least=1, clears=FIRST, placeholder="any")
+    with fields[4]:
+        apart = address.number("A and B apart", name="apart", default=0, least=0, clears=FIRST)
+    least = least or 1
+    return text, order, least, None if most is None else max(most, least), (apart or 0) if b else 0
+
+
+def _named(words: str, known: Mapping[str, str], a: str, b: str | None) -> str:
+    """Words about A and B with the systems in their places."""
+    parts = words.replace(",", " ,").split(" ")
+    names = {"A": known[a], "B": known[b] if b else "B"}
+    return " ".join(names.get(part, part) for part in parts).replace(" ,", ",")
+
+
+def outcome(view: QueriesView) -> str:
+    """The outcomes with their counts, one of which is looked at."""
+    known = {label.name: label.short for label in view.systems}
+    a, b = view.asked.a, view.asked.b
+
+    def words(name: str) -> str:
+        return f"{_named(OUTCOMES[name], known, a or '', b)} ({view.counts[name]:,})"
+
+    return address.choose(
+        st.pills,
+        "What becomes of it",
+        list(view.counts),
+        name="found",
+        default="all",
+        clears=FIRST,
+        format_func=words,
+        required=True,
+    )
+
+
+def show(view: QueriesView, *, start: int, dark: bool, tagged: Mapping[str, Sequence[str]]) -> None:
+    """The queries of a page, each a link to its opened self.
+
+    Args:
+        view: the list.
+        start: how many stand before this page.
+        dark: the viewer's theme.
+        tagged: tags of each query that has any.
+    """
+    n = len(view.ids)
+    if not n:
+        ui.nothing("No query passes these filters.", next_step="Take a filter out, or choose another outcome.")
+        return
+    last = min(start + PAGE, n)
+    ui.grey(
+        f"{start + 1:,} to {last:,} of {n:,} queries. A cell has the rank of the first right answer in the query's "
+        "language · in another language; blank where none is judged."
+    )
+    columns = {"Query": "passage"} | {label.short: "number" for label in view.systems} | {"Tags": "text"}
+    rows: list[Sequence[Cell] | str] = [
+        [
+            _opening(line.query_id, line.text, line.language, dark=dark),
+            *(_ranks(ranks, line.has_same, line.has_other, depth=depth)
+              for ranks, depth in zip(line.first, view.depths, strict=True)),
+            ", ".join(tagged.get(line.query_id, ())),
+        ]
+        for line in view.lines
+    ]  # fmt: skip
+    tables.show(tables.table(columns, rows, caption="Queries"))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _turn(EARLIER, start - PAGE, enabled=start > 0)
+        _turn(LATER, start + PAGE, enabled=last < n)
+        ui.download("CSV of these queries", *as_rows(view), file=f"queries-{view.task.name}.csv")
+
+
+def _opening(query_id: str, text: str, language: str, *, dark: bool) -> Markup:
+    words = tables.escaped(text or query_id, language=language)
+    return Markup(tables.badge(language, dark=dark) + links.link(words, query=query_id))
+
+
+def _ranks(found: FirstRanks, has_same: bool, has_other: bool, *, depth: int) -> Markup:
+    same = tables.rank(found.same, beyond=depth) if has_same else ""
+    other = tables.rank(found.other, beyond=depth) if has_other else ""
+    return Markup(f'{same} <span class="grey">·</span> {other}')
+
+
+def _turn(words: str, start: int, *, enabled: bool) -> None:
+    st.button(
+        words,
+        disabled=not enabled,
+        shortcut="PageUp" if words == EARLIER else "PageDown",
+        on_click=address.put,
+        kwargs={"start": str(start) if start > 0 else None},
+    )
+
+
+def as_rows(view: QueriesView) -> tuple[list[str], list[list[object]]]:
+    """The queries on the page, for a CSV file: empty beyond a list's depth, and where there is no such answer."""
+    names = [label.name for label in view.systems]
+    header = ["query_id", "query_language", "query"]
+    header += [f"{name} first {which} rank" for name in names for which in ("same", "cross")]
+    rows: list[list[object]] = [
+        [line.query_id, line.language, line.text, *(rank for found in line.first for rank in (found.same, found.other))]
+        for line in view.lines
+    ]
+    return header, rows
