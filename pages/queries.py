@@ -23,6 +23,7 @@ def explore(frame: ui.Frame, opened: str | None) -> None:
             ui.takeaway(view.takeaway)
         query_list.outcome(view)
         query_list.show(view, start=start, dark=frame.dark, tagged=query_notes.of_list(frame))
+        ui.go_to(ui.CAUSES, "What causes it? →", **ui.shared_choices())
         return
     with top:
         query_detail.turn(view.ids, opened)
@@ -31,6 +32,7 @@ def explore(frame: ui.Frame, opened: str | None) -> None:
         query_detail.show(found, dark=frame.dark)
         query_notes.show(found, asked, view.languages)
         query_detail.why(found)
+        ui.go_to(ui.CAUSES, "What causes it? →", **ui.shared_choices(), **({"system": asked.a} if asked.a else {}))
 
 
 with ui.page(ui.QUERIES) as frame:

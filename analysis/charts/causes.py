@@ -353,6 +353,7 @@ def _draw_space(figure: go.Figure, system: SystemCauses, *, reach: float, dark: 
     single = [row for row in system.rows[1:] if _point(row)]
     points = [point for row in single if (point := _point(row))]
     names, centre = [row.language or "" for row in single], _point(system.rows[0]) or (0.0, 0.0)
+    labels = [(x, y + (0.05 if y > centre[1] else -0.05)) for x, y in points]
     figure.add_scatter(
         x=[point[0] for point in points],
         y=[point[1] for point in points],
@@ -374,7 +375,7 @@ def _draw_space(figure: go.Figure, system: SystemCauses, *, reach: float, dark: 
         error_x=theme.interval_bars([x], dark=dark),
         error_y=theme.interval_bars([y], dark=dark),
         text=[theme.plain(system.system.short)],
-        textposition=_side(len(system.system.short), centre, points, reach=reach),
+        textposition=_side(len(system.system.short), centre, [*points, *labels], reach=reach),
         textfont={"size": 14, "color": theme.paper(dark).text},
         hovertext=[_space_hover(system, whole)],
         hoverinfo="text",

@@ -59,7 +59,7 @@ class Asked(NamedTuple):
         least: rank of the first answer in A from here on.
         most: rank of the first answer in A up to here; None for no end.
         apart: ranks between A and B at least.
-        text: that the query contains, in any case, or its id.
+        text: that the query contains, in any case, or its id or family.
         ids: only these queries; None for all.
         order: a key of ``ORDERS``.
     """
@@ -250,16 +250,14 @@ class _SortedOut:
         return found[np.argsort(-self._gap()[found], kind="stable")]
 
     def _says(self) -> NDArray[np.bool_]:
-        """``(Q,)``: the text or the id holds the words looked for."""
+        """``(Q,)``: the text, the id or the family holds the words looked for."""
         wanted = self.asked.text.casefold().strip()
         if not wanted:
             return np.ones(len(self.domain), dtype=bool)
         queries = self.evidence.queries
-        return np.array(
-            [wanted in text.casefold() or wanted in name.casefold()
-             for text, name in zip(queries.text, queries.id, strict=True)],
-            dtype=bool,
-        )  # fmt: skip
+        columns = (queries.text, queries.id, queries.family)
+        found = [[wanted in value.casefold() for value in column] for column in columns]
+        return np.asarray(np.any(found, axis=0))
 
     def _deep(self) -> NDArray[np.bool_]:
         ranks = self.first[0, 0]

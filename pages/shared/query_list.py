@@ -83,7 +83,12 @@ def _more(known: Mapping[str, str], a: str, b: str | None) -> tuple[str, str, in
     fields = st.columns([2, 2, 1, 1, 1])
     with fields[0]:
         text = address.write(
-            st.text_input, "Query contains", name="words", default="", placeholder="words, or an id", clears=FIRST
+            st.text_input,
+            "Query contains",
+            name="words",
+            default="",
+            placeholder="words, an id or a family",
+            clears=FIRST,
         )
     orders = [name for name in queries.ORDERS if b or name not in {"gap", "behind", "spread"}]
     named = {name: _named(words, known, a, b) for name, words in queries.ORDERS.items()}

@@ -94,6 +94,7 @@ def test_which_answers_count(example_store):
         ({"apart": 3, "order": "benchmark"}, ["q-b", "q-d"]),  # apart by 0, 10, 2, 4
         ({"text": "QUESTION b"}, ["q-b"]),
         ({"text": "q-c"}, ["q-c"]),
+        ({"text": " D "}, ["q-d"]),  # a family
         ({"ids": ("q-a", "q-d", "unknown"), "order": "benchmark"}, ["q-a", "q-d"]),
         ({"order": "depth"}, ["q-d", "q-c", "q-a", "q-b"]),
         ({"order": "gap"}, ["q-b", "q-a", "q-d", "q-c"]),  # two ÷ one: 11, 1, 7/11, 1/3
