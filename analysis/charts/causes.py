@@ -23,6 +23,9 @@ ABREAST = 36
 CROWDED = 12
 """More languages than these leave no room for numbers in the cells."""
 
+SMALL_N = 30
+"""Cells of fewer queries, texts or translations are hatched."""
+
 DEEP = 0.55
 """From here on a cell is so dark that its number is light."""
 
@@ -89,6 +92,7 @@ def cause_map(task: CausesTask, *, dark: bool = False) -> go.Figure:
     figure.update_layout(
         coloraxis={"colorscale": [list(stop) for stop in loss(dark)], "cmin": 0, "cmax": 1, "showscale": False},
         margin={"l": 8, "r": 8, "t": 0, "b": 0},
+        barmode="overlay",
         hovermode="closest",
     )
     for cause, place in zip(shown, places, strict=True):
@@ -106,7 +110,8 @@ def _places(count: int, *, n_languages: int, n_systems: int) -> tuple[list[Place
         line, column = divmod(number, per_line)
         top = 1 - (line * block + HEADING) / height
         sides = (column / per_line, (column + 1) / per_line - 0.02)
-        places.append(Place(str(number + 1) if number else "", *sides, top - n_systems * LINE / height, top))
+        bottom = max(0.0, top - n_systems * LINE / height)  # rounding may lead below the figure
+        places.append(Place(str(number + 1) if number else "", *sides, bottom, top))
     return places, height
 
 
@@ -126,6 +131,17 @@ def _draw(figure: go.Figure, task: CausesTask, cause: Cause, *, place: Place, da
     ]
     for deep in (False, True):
         figure.add_trace(_layer(task, [(c, n, found.value or 0.0) for c, n, _, _, found in cells], deep, dark, axes))
+    small = [(column, line) for column, line, _, _, found in cells if found.n < SMALL_N]
+    if small:
+        figure.add_bar(
+            x=[column for column, _ in small],
+            y=[1] * len(small),
+            base=[line - 0.5 for _, line in small],
+            width=0.96,
+            marker=theme.hatch(dark),
+            hoverinfo="skip",
+            **axes,
+        )
     figure.add_scatter(
         x=[column for column, *_ in cells],
         y=[line for _, line, *_ in cells],
@@ -223,7 +239,7 @@ def hubs(task: CausesTask, *, dark: bool = False) -> go.Figure:
     page = theme.paper(dark)
     shown = [(system, found) for system in task.systems if (found := system.rows[0].numbers.get("hub_places"))]
     figure = go.Figure()
-    theme.dress(figure, dark=dark, height=len(shown) * LINE + 60)
+    theme.dress(figure, dark=dark, height=len(shown) * LINE + 76)
     figure.add_bar(
         x=[found.value for _, found in shown],
         y=[-place for place in range(len(shown))],
@@ -252,7 +268,11 @@ def _bar_axes(figure: go.Figure, systems: Sequence[SystemCauses], *, reach: floa
     figure.update_layout(
         xaxis={
             "range": [0, 1.12 * reach],
-            "title": {"text": "share of all places in the top tens that hubs take", "font": {"size": 13}},
+            "title": {
+                "text": "share of all places in the top tens that hubs take",
+                "font": {"size": 13},
+                "standoff": 6,
+            },
             "showgrid": True,
             "gridcolor": page.lines,
         },
@@ -334,38 +354,31 @@ def _grouped(names: Sequence[str], points: Sequence[Point], *, reach: float) -> 
     return labels
 
 
-def _side(n_letters: int, point: Point, others: Sequence[Point], *, reach: float) -> str:
-    """Where beside a mark there is most room for its name."""
-    width, height = 0.008 * n_letters * reach, 0.10
-    sides = {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
+SIDES = {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1)}
 
-    def crowd(side: str) -> int:
-        right, up = sides[side]
-        return sum(
-            -0.01 * reach < right * (x - point[0]) < width and -0.01 < up * (y - point[1]) < height for x, y in others
-        )
 
-    return min(sides, key=crowd)
+class Name(NamedTuple):
+    """The name of a system beside its mark."""
+
+    n_letters: int
+    mark: Point
+    reach: float  # of the horizontal axis
+
+    def covers(self, side: str, point: Point) -> bool:
+        """Whether the name would stand over a point, on one side of the mark."""
+        right, up = SIDES[side]
+        along, above = right * (point[0] - self.mark[0]), up * (point[1] - self.mark[1])
+        return -0.01 * self.reach < along < 0.008 * self.n_letters * self.reach and -0.01 < above < 0.10
+
+    def side(self, others: Sequence[Point]) -> str:
+        """Where beside the mark there is most room."""
+        return min(SIDES, key=lambda side: sum(self.covers(side, point) for point in others))
 
 
 def _draw_space(figure: go.Figure, system: SystemCauses, *, reach: float, dark: bool) -> None:
-    colour = theme.system_colour(system.system, dark=dark)
-    single = [row for row in system.rows[1:] if _point(row)]
-    points = [point for row in single if (point := _point(row))]
-    names, centre = [row.language or "" for row in single], _point(system.rows[0]) or (0.0, 0.0)
-    labels = [(x, y + (0.05 if y > centre[1] else -0.05)) for x, y in points]
-    figure.add_scatter(
-        x=[point[0] for point in points],
-        y=[point[1] for point in points],
-        mode="markers+text",
-        marker={"size": 7, "color": theme.see_through(colour, alpha=0.45), "symbol": "circle"},
-        text=_grouped(names, points, reach=reach),
-        textposition=["top center" if y > centre[1] else "bottom center" for _, y in points],
-        textfont={"size": 12, "color": theme.paper(dark).secondary},
-        hovertext=[_space_hover(system, row) for row in single],
-        hoverinfo="text",
-    )
-    whole = system.rows[0]
+    whole, colour = system.rows[0], theme.system_colour(system.system, dark=dark)
+    name = Name(len(system.system.short), _point(whole) or (0.0, 0.0), reach)
+    side = _draw_languages(figure, system, name, dark=dark)
     x, y = (whole.numbers[key] for key in ("alignment", "probe_accuracy"))
     figure.add_scatter(
         x=[x.value],
@@ -375,11 +388,33 @@ def _draw_space(figure: go.Figure, system: SystemCauses, *, reach: float, dark: 
         error_x=theme.interval_bars([x], dark=dark),
         error_y=theme.interval_bars([y], dark=dark),
         text=[theme.plain(system.system.short)],
-        textposition=_side(len(system.system.short), centre, [*points, *labels], reach=reach),
+        textposition=side,
         textfont={"size": 14, "color": theme.paper(dark).text},
         hovertext=[_space_hover(system, whole)],
         hoverinfo="text",
     )
+
+
+def _draw_languages(figure: go.Figure, system: SystemCauses, name: Name, *, dark: bool) -> str:
+    """A small mark a language, with its tag where the system's name leaves room; the side on which that stands."""
+    single = [row for row in system.rows[1:] if _point(row)]
+    points = [point for row in single if (point := _point(row))]
+    above = [y > name.mark[1] for _, y in points]
+    labels = [(x, y + (0.05 if up else -0.05)) for (x, y), up in zip(points, above, strict=True)]
+    side = name.side([*points, *labels])
+    tags = _grouped([row.language or "" for row in single], points, reach=name.reach)
+    figure.add_scatter(
+        x=[point[0] for point in points],
+        y=[point[1] for point in points],
+        mode="markers+text",
+        marker={"size": 7, "color": theme.see_through(theme.system_colour(system.system, dark=dark), alpha=0.45)},
+        text=["" if name.covers(side, label) else tag for tag, label in zip(tags, labels, strict=True)],
+        textposition=["top center" if up else "bottom center" for up in above],
+        textfont={"size": 12, "color": theme.paper(dark).secondary},
+        hovertext=[_space_hover(system, row) for row in single],
+        hoverinfo="text",
+    )
+    return side
 
 
 def _space_hover(system: SystemCauses, row: LanguageCauses) -> str:

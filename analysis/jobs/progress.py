@@ -251,7 +251,13 @@ def heard(cache: Cache) -> Iterator[JobProgress | None]:
 
 
 def _sweep(cache: Cache) -> None:
-    """Remove what jobs of last week said, and uploads of yesterday; names carry time and process: none comes again."""
+    """Remove what jobs of last week said, what-ifs of last week, and uploads of yesterday.
+
+    Names of jobs and uploads carry time and process, so that none comes again; a what-if can be made anew.
+    """
+    for ranking in cache.what_if.glob("*"):
+        if _older(ranking, KEPT_SECONDS):
+            ranking.unlink(missing_ok=True)
     for report in cache.jobs.glob("*-*-*-*.json"):
         if NAME.fullmatch(report.stem) and _older(report, KEPT_SECONDS) and not alive(cache, report.stem):
             for suffix in SUFFIXES:

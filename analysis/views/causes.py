@@ -27,6 +27,9 @@ STANDS_OUT = 0.5
 """How far of the way from what chance gives to the worst a bias or a hub must be to be called a cause; and the share
 of queries without a word in common with an answer, or without any hit."""
 
+FEWEST = 10
+"""Queries, texts or translations from which on a number is enough to name a cause."""
+
 SLIGHTLY = 1.2
 """Times its share that a language must stand above the answer to be named."""
 
@@ -305,7 +308,7 @@ def _standing_out(found: Mapping[str, Interval], own_share: float | None, *, n_d
     """The causes of one language, roots first."""
 
     def value(key: str) -> float | None:
-        return found[key].value if key in found else None
+        return found[key].value if key in found and found[key].n >= FEWEST else None
 
     def beyond(key: str, expected: float | None) -> bool:
         share = value(key)

@@ -17,7 +17,6 @@ from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
 COMMAND = "diagnose"
-LEAD = "Looking at tokens and vectors"
 COLUMNS = {
     "recall_at_10_cross": "R@10 cross",
     "unknown_characters": "Unknown characters",
@@ -39,16 +38,13 @@ QUIET = {"truncated", "empty_list", "no_shared_word"}
 
 
 def offer(frame: Frame, task: CausesTask) -> None:
-    """The job that looks at tokens and vectors: running, or a button where there is something to look at."""
+    """A button where there is something to look at; the page shows the job that does while it runs."""
     job = _last(frame.benchmark.address)
-    if job and job_box.runs(job.state):
-        job_box.watch(job.name, lead=LEAD)
-        return
-    if not task.pending:
+    if not task.pending or (job and job_box.runs(job.state)):
         return
     with st.container(border=True):
-        n = counted(len(task.pending), "system")
-        job_box.explain(f"What {n} on this task see of a text has not been looked at yet.", kind="takeaway")
+        who = f"{counted(len(task.pending), 'system')} on this task {'sees' if len(task.pending) == 1 else 'see'}"
+        job_box.explain(f"What {who} of a text has not been looked at yet.", kind="takeaway")
         ui.grey(
             "Tokens, vectors and words are looked at in the background; texts that were encoded are not encoded again. "
             "What the lists tell stands below already."

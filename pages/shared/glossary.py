@@ -266,7 +266,7 @@ RECOVERABILITY = (
     ("Random order", "What the same K finds if the documents are shuffled."),
 )
 
-CAUSES_CAPTION = "The deeper a cell, the more is lost; blank where nothing is known of it"
+CAUSES_CAPTION = "The deeper a cell, the more is lost; blank where nothing is known, hatched below 30 queries or texts"
 CAUSES = (
     (
         "Characters its tokeniser does not know",

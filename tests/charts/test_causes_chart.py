@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from chart_answers import BM25, MINILM, SAID, TASK, USE, interval
 
@@ -76,6 +78,7 @@ def test_cells_carry_their_number_and_are_blank_where_nothing_is_known(task):
 
 
 def test_the_hover_has_four_decimals_interval_and_n(task):
+    assert not [trace for trace in charts.cause_map(task).data if trace.type == "bar"]  # 60 queries are enough
     hovers = [text for trace in charts.cause_map(task).data if trace.type == "scatter" for text in trace.hovertext]
     (blind,) = [text for text in hovers if "0.7100" in text]
     assert blind == (
@@ -83,6 +86,17 @@ def test_the_hover_has_four_decimals_interval_and_n(task):
         "95% interval 0.6900 to 0.7300, percentile-joint, B = 2000<br>n = 60"
     )
     assert any("of all documents: 0.5000" in text for text in hovers)
+
+
+def test_cells_of_few_queries_are_hatched(task):
+    few = {"same_language_irrelevant_at_10": interval(1.0, n=29)}
+    row_of_few = LanguageCauses("ja", few, 0.5, None, ())
+    (hatched,) = [
+        trace
+        for trace in charts.cause_map(replace(task, systems=(system(BM25, row(None), row_of_few),))).data
+        if trace.type == "bar"
+    ]
+    assert (list(hatched.x), list(hatched.base)) == ([1], [-0.5])
 
 
 def test_what_is_lost_goes_from_paper_to_orange():
@@ -121,9 +135,11 @@ def test_marks_that_lie_on_each_other_share_a_label():
 
 
 def test_a_name_stands_where_there_is_room():
-    above = [(0.52, 0.55), (0.45, 0.55)]
-    assert charts._side(5, (0.5, 0.5), above, reach=1.0) == "bottom right"
-    assert charts._side(5, (0.5, 0.5), [], reach=1.0) == "top right"
+    name = charts.Name(5, (0.5, 0.5), 1.0)
+    assert name.side([(0.52, 0.55), (0.45, 0.55)]) == "bottom right"
+    assert name.side([]) == "top right"
+    assert name.covers("top right", (0.53, 0.55))
+    assert not name.covers("top right", (0.55, 0.55))
 
 
 @pytest.mark.parametrize("draw", [charts.cause_map, charts.hubs, charts.space])
@@ -141,5 +157,9 @@ def test_many_languages_put_the_panels_below_each_other(task):
     assert taller == 2 * height
     assert [round(place.left, 2) for place in many] == [0, 0.33, 0.67, 0, 0.33]
     assert many[3].top < many[0].bottom
+    for n_systems in range(1, 30):
+        assert all(
+            0 <= place.bottom < place.top < 1 for place in charts._places(5, n_languages=6, n_systems=n_systems)[0]
+        )
     (alone,), _ = charts._places(1, n_languages=90, n_systems=1)
     assert (alone.left, alone.right) == (0, 0.98)

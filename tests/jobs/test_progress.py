@@ -403,3 +403,13 @@ def test_reports_of_long_ago_are_removed_and_the_first_start_is_not(cache):
         pass
     left = {path.name for path in cache.jobs.iterdir()}
     assert left == {"first-start.json", "run-20260101-000000-2.json", "job.json", "job.lock"}
+
+
+def test_what_ifs_of_long_ago_are_removed(cache):
+    cache.what_if.mkdir(parents=True)
+    for name in ("old.parquet", "new.parquet"):
+        (cache.what_if / name).touch()
+    os.utime(cache.what_if / "old.parquet", (0, 0))
+    with JobProgress(cache, "job", stream=io.StringIO()):
+        pass
+    assert [path.name for path in cache.what_if.iterdir()] == ["new.parquet"]

@@ -110,7 +110,8 @@ def test_a_running_job_is_shown_instead_of_the_button(bedside, monkeypatch):
     monkeypatch.setattr(jobs, "state", lambda name, folder=None: state if name == played.name else None)
     page = bedside.page("causes")
     assert not page.exception
-    assert "Looking at tokens and vectors: tokens of all-MiniLM" in words(page)
+    assert "Look at what lies behind the runs of bedside: tokens of all-MiniLM" in words(page)
+    assert "has not been looked at yet" not in words(page)
     assert "diagnose" not in [button.key for button in page.button]
 
 

@@ -369,6 +369,12 @@ def test_a_corpus_in_one_language_has_no_language_to_prefer(tmp_path):
     assert value(found, "same_language_irrelevant_at_10", "en") is None
 
 
+def test_two_queries_are_too_few_to_name_a_cause(example_store):
+    found = systems_of(example_store, Selection("example"))
+    assert {name: system.causes for name, system in found.items()} == {"good": {}, "bad": {}}
+    assert value(found["bad"], "empty_list", "ja") == 1
+
+
 def test_what_chance_gives_is_no_excess():
     assert causes.excess(0.5, 0.5) == 0
     assert causes.excess(1.0, 0.5) == 1
