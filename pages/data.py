@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import address, data_here, data_import, data_jobs, data_run, ui
+from pages.shared import data_here, data_import, data_jobs, data_run, ui
 
 PARTS = {
     "here": "What is here",
@@ -21,15 +21,7 @@ def bring() -> None:
 
 with ui.page(ui.DATA, systems=False, everything=True, empty=bring) as frame:
     data_jobs.watch()
-    part = address.choose(
-        st.segmented_control,
-        "Part of the page",
-        list(PARTS),
-        name="part",
-        default="here",
-        format_func=PARTS.__getitem__,
-        label_visibility="collapsed",
-    )
+    part = ui.part(PARTS)
     if part == "import":
         data_import.show(frame)
     elif part == "run":

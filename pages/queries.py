@@ -40,17 +40,7 @@ with ui.page(ui.QUERIES) as frame:
         ui.no_systems(frame)
     ui.need_rankings(frame, "the query explorer needs rankings")
     opened = address.get("query")
-    part = "list"
-    if opened is None:
-        part = address.choose(
-            st.segmented_control,
-            "Part of the page",
-            list(PARTS),
-            name="part",
-            default="list",
-            format_func=PARTS.__getitem__,
-            label_visibility="collapsed",
-        )
+    part = ui.part(PARTS) if opened is None else "list"
     if part == "notes":
         query_notes.show_all(frame)
     elif part == "change":

@@ -13,6 +13,7 @@ from analysis.charts import inline, theme
 from analysis.errors import InputError
 from analysis.model import Progress
 from analysis.report import (
+    causes,
     fairness,
     manifest,
     markup,
@@ -46,6 +47,7 @@ SECTIONS: dict[str, Callable[[Store, Selection], Section]] = {
     "Difficulty tiers": tiers.section,
     "Fairness": fairness.section,
     "Significance": significance.section,
+    "Why it fails": causes.section,
     "Method": method.section,
 }
 

@@ -16,6 +16,9 @@ MOST_ROWS = 40
 HEADING = 18
 """Letters of a heading beyond which it is broken into lines."""
 
+COLUMNS = {"number": "r", "passage": r"p{0.6\linewidth}"}
+"""How columns are set that are no plain text."""
+
 FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """A table that is wider than the page is made smaller, and no other."""
 
@@ -89,7 +92,7 @@ def document(tables: Sequence[Table], *, fragment: bool = False) -> str:
 def _table(table: Table) -> Iterator[str]:
     """One table with its caption; over pages where it is long."""
     known = counts(table)
-    letters = "".join("r" if kind == "number" else "l" for kind in table.columns.values())
+    letters = "".join(COLUMNS.get(kind, "l") for kind in table.columns.values())
     rest = basis(table)
     caption = escaped(f"{table.title} ({rest})." if rest else f"{table.title}.")
     head = [*_heads(table, known), r"\midrule"]

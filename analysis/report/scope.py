@@ -15,7 +15,8 @@ DEPTH = "depth needs rankings"
 TIERS = "difficulty tiers need rankings"
 FAIRNESS = "fairness needs the values of each query"
 TESTS = "tests need the values of each query"
-RANKINGS = {ROUTES, DEPTH, TIERS}
+CAUSES = "the causes of failure need rankings"
+RANKINGS = {ROUTES, DEPTH, TIERS, CAUSES}
 
 
 def refused(task: TaskLabel, need: str) -> str | None:

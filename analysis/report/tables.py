@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from analysis.errors import InputError
-from analysis.report import fairness, overview, recoverability, routes, significance, tiers
+from analysis.report import causes, fairness, overview, recoverability, routes, significance, tiers
 from analysis.report.blocks import Table
-from analysis.report.scope import DEPTH, FAIRNESS, ROUTES, TESTS, TIERS, answering, refused
+from analysis.report.scope import CAUSES, DEPTH, FAIRNESS, ROUTES, TESTS, TIERS, answering, refused
 from analysis.store.read import Store
 from analysis.views import language_choice
 from analysis.views import overview as overview_view
@@ -81,6 +81,13 @@ def _tiers(store: Store, selection: Selection) -> Iterator[Table]:
             yield from (tiers.table(task), tiers.outcomes(task))
 
 
+def _causes(store: Store, selection: Selection) -> Iterator[Table]:
+    for asked in _each(store, selection, CAUSES):
+        task = causes.answer(store, asked)
+        yield causes.verdicts(task)
+        yield from causes.numbers(task)
+
+
 def _fairness(store: Store, selection: Selection) -> Iterator[Table]:
     for asked in _each(store, selection, FAIRNESS):
         yield from (fairness.table(task) for task in fairness.answers(store, asked))
@@ -112,4 +119,5 @@ TABLES: dict[str, Callable[[Store, Selection], Iterator[Table] | list[Table]]] =
     "tax": _tax,
     "pairs": _pairs,
     "orders": _orders,
+    "causes": _causes,
 }

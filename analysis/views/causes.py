@@ -52,6 +52,22 @@ CAUSES = {
 }
 """What can stand out, the root before what follows from it."""
 
+NUMBERS = {
+    "recall_at_10_cross": "R@10 cross",
+    "unknown_characters": "Unknown characters",
+    "characters_per_token": "Characters a token",
+    "truncated": "Cut texts",
+    "no_shared_word": "No shared word",
+    "empty_list": "Nothing found",
+    "same_language_irrelevant_at_10": "Wrong in own language",
+    "largest_document": "One same document",
+    "hub_places": "Places of hubs",
+    "silhouette": "Silhouette",
+    "probe_accuracy": "Language told",
+    "alignment": "Alignment",
+    "alignment_share": "Way to translation",
+}
+"""What is known of one system and language, and how tables call it."""
 NO_CAUSE = "none of these causes stands out"
 
 

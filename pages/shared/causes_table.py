@@ -9,6 +9,7 @@ import streamlit as st
 from analysis import jobs
 from analysis.charts import causes as charts
 from analysis.jobs import Job
+from analysis.views import causes
 from analysis.views.causes import CausesTask, Hub, LanguageCauses, LanguagePair, SystemCauses
 from analysis.views.selection import Interval, counted
 from pages.shared import address, data_jobs, glossary, job_box, tables, ui
@@ -17,22 +18,6 @@ from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
 COMMAND = "diagnose"
-COLUMNS = {
-    "recall_at_10_cross": "R@10 cross",
-    "unknown_characters": "Unknown characters",
-    "characters_per_token": "Characters a token",
-    "truncated": "Cut texts",
-    "no_shared_word": "No shared word",
-    "empty_list": "Nothing found",
-    "same_language_irrelevant_at_10": "Wrong in own language",
-    "largest_document": "One same document",
-    "hub_places": "Places of hubs",
-    "silhouette": "Silhouette",
-    "probe_accuracy": "Language told",
-    "alignment": "Alignment",
-    "alignment_share": "Way to translation",
-}
-"""Numbers of one system by language, and how the table calls them."""
 QUIET = {"truncated", "empty_list", "no_shared_word"}
 """Columns that are left out where they are 0 in every language."""
 
@@ -166,7 +151,7 @@ def show_system(system: SystemCauses, task: CausesTask, *, dark: bool) -> None:
 
 
 def _by_language(system: SystemCauses, *, dark: bool) -> Markup:
-    shown = {key: words for key, words in COLUMNS.items() if any(_tells(row, key) for row in system.rows)}
+    shown = {key: words for key, words in causes.NUMBERS.items() if any(_tells(row, key) for row in system.rows)}
     rows: list[list[Cell]] = []
     for row in system.rows:
         name: Cell = tables.badge(row.language, dark=dark) if row.language else "all"

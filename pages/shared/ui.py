@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -267,6 +267,23 @@ def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
     if unknown:
         st.caption(tables.literal(f"Not run on this task: {', '.join(unknown)}"))
     return tuple(known[name] for name in chosen)
+
+
+def part(parts: Mapping[str, str]) -> str:
+    """Which part of a page is shown, as its address says: the first by default.
+
+    Args:
+        parts: name in the address -> words.
+    """
+    return address.choose(
+        st.segmented_control,
+        "Part of the page",
+        list(parts),
+        name="part",
+        default=next(iter(parts)),
+        format_func=parts.__getitem__,
+        label_visibility="collapsed",
+    )
 
 
 def sidebar_note(words: str) -> None:

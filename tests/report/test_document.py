@@ -27,6 +27,7 @@ QUESTIONS = {
     "tiers": ui.TIERS,
     "fairness": ui.FAIRNESS,
     "significance": ui.SIGNIFICANCE,
+    "causes": ui.CAUSES,
     "method": ui.METHOD,
 }
 VOID = {"meta", "br"}
@@ -289,7 +290,7 @@ def test_the_file_appears_whole_and_steps_are_told(example_store, tmp_path):
     document.write(example_store, Selection("example"), target, lambda *step: steps.append(step), made_at=MADE_AT)
     assert target.read_text(encoding="utf-8") == made(example_store, Selection("example"))
     assert list(tmp_path.iterdir()) == [target]
-    assert [done for _, done, _ in steps] == list(range(8))
+    assert [done for _, done, _ in steps] == list(range(len(document.SECTIONS) + 1))
     with pytest.raises(InputError, match="there is no folder"):
         document.write(example_store, Selection("example"), tmp_path / "nope" / "report.html", silent)
 
@@ -311,5 +312,5 @@ def test_a_report_made_while_others_write_reads_one_generation(tmp_path):
                 writer.add_system(f"late-{steps}", title="late", short="late", paradigm="lexical")
 
     assert document.report(store, Selection("example"), meanwhile, made_at=MADE_AT) == before
-    assert steps == 8
+    assert steps == len(document.SECTIONS) + 1
     assert "late-6" in read.open_store(cache).system_labels()

@@ -54,8 +54,8 @@ def check(text):
                 open_ones.append(name)
             else:
                 assert open_ones.pop() == name
-        if begun := re.match(r"\\begin\{(?:tabular|longtable)\}\{([lr]+)\}", line):
-            width = len(begun[1])
+        if begun := re.match(r"\\begin\{(?:tabular|longtable)\}\{((?:[lr]|p\{[^}]*\})+)\}", line):
+            width = len(re.findall(r"[lr]|p\{[^}]*\}", begun[1]))
         elif line.endswith(r" \\") and not line.startswith(r"\caption"):
             assert widths(line) == width, line
             assert line[0] not in "[*"
