@@ -52,6 +52,7 @@ def overview_row(label, *, ndcg, same, cross, degenerate=False):
         60,
         0,
         0,
+        None,
         3,
         (ndcg - 0.01, ndcg + 0.01),
         0.4,
