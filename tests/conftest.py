@@ -58,16 +58,31 @@ def icd10_sources(shared_folder):
 
 
 @pytest.fixture(scope="session")
-def real_store(shared_folder, icd10_sources):
+def once(shared_folder):
+    """Builds a cache folder once for all workers: called with its name and what fills it."""
+
+    def made(name, build):
+        folder, mark = shared_folder / name, shared_folder / f"{name}.built"
+        with locked(shared_folder / f"{name}.lock"):
+            if not mark.exists():
+                build(folder)
+                mark.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def real_store(once, icd10_sources):
     """The cache folder of a small real store: ICD-10 with every system that works here, built once a test run."""
-    folder = shared_folder / "real-store"
-    with locked(shared_folder / "real-store.lock"):
-        if not (folder / "CURRENT").exists():
-            shutil.copytree(icd10_sources, folder / "sources", dirs_exist_ok=True)
-            cache = Cache(folder)
-            address = build_icd10(cache, options=icd10.Options(concepts=60), progress=silent)
-            run(cache, request=RunRequest(benchmark=address), progress=silent)
-    return folder
+
+    def build(folder):
+        shutil.copytree(icd10_sources, folder / "sources", dirs_exist_ok=True)
+        cache = Cache(folder)
+        address = build_icd10(cache, options=icd10.Options(concepts=60), progress=silent)
+        run(cache, request=RunRequest(benchmark=address), progress=silent)
+
+    return once("real-store", build)
 
 
 @pytest.fixture

@@ -38,9 +38,11 @@ def test_from_a_cell_to_a_tagged_query_in_the_export(visit, own_store, tmp_path)
         expect(other.get_by_role("button", name="Take back")).to_have_count(0)
 
         page.get_by_role("button", name="Back to the list").click()
-        page.get_by_text("Tags and notes").first.click()
+        expect(page.get_by_role("heading", name="Lists side by side")).to_have_count(0, timeout=30_000)
+        page.get_by_role("radio", name="Tags and notes").click()
+        expect(page.get_by_role("heading", name="All that was said")).to_be_visible(timeout=30_000)
         with page.expect_download() as started:
-            page.get_by_role("button", name="CSV").click()
+            page.get_by_role("button", name="CSV", exact=True).click()
         with started.value.path().open(encoding="utf-8", newline="") as file:
             (row,) = csv.DictReader(file)
         assert (row["author"], row["tag"], row["note"]) == ("Ana", "language preference", "the answers are English")

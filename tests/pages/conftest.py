@@ -18,12 +18,15 @@ def full(real_store, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def bedside_store(tmp_path_factory):
+def bedside_store(once):
     """Bedside with two systems that are quick."""
-    cache = Cache(tmp_path_factory.mktemp("bedside"))
-    address = build_bedside(cache, progress=silent)
-    run(cache, request=RunRequest(address, systems=("bm25", "use-multilingual-v3")), progress=silent)
-    return cache.root
+
+    def build(folder):
+        cache = Cache(folder)
+        address = build_bedside(cache, progress=silent)
+        run(cache, request=RunRequest(address, systems=("bm25", "use-multilingual-v3")), progress=silent)
+
+    return once("bedside", build)
 
 
 @pytest.fixture

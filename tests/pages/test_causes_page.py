@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 
 import pytest
 from visits import PlayedJob, Visit, job, words
@@ -15,14 +16,14 @@ from pages.shared import causes_table
 
 
 @pytest.fixture(scope="module")
-def looked_at(bedside_store, tmp_path_factory):
+def looked_at(bedside_store, once):
     """Bedside with two quick systems, looked at."""
-    import shutil
 
-    folder = tmp_path_factory.mktemp("causes") / "store"
-    shutil.copytree(bedside_store, folder)
-    diagnose(Cache(folder), request=DiagnoseRequest("bedside", ("t1-alignment",)), progress=silent)
-    return folder
+    def build(folder):
+        shutil.copytree(bedside_store, folder)
+        diagnose(Cache(folder), request=DiagnoseRequest("bedside", ("t1-alignment",)), progress=silent)
+
+    return once("bedside-looked-at", build)
 
 
 @pytest.fixture
