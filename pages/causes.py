@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import causes as charts
 from analysis.views import causes
-from pages.shared import causes_table, glossary, language_choice, tables, ui, what_if_parts
+from pages.shared import causes_table, data_jobs, glossary, language_choice, tables, ui, what_if_parts
 
 PARTS = {"causes": "Causes", "what-if": "What if"}
 
@@ -33,7 +33,7 @@ with ui.page(ui.CAUSES) as frame:
     if not frame.systems:
         ui.no_systems(frame)
     ui.need_rankings(frame, "the causes of failure need rankings")
-    what_if_parts.watch()
+    data_jobs.watch()
     part = ui.part(PARTS)
     if part == "what-if":
         what_if_parts.show(frame)

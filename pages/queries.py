@@ -11,10 +11,11 @@ PARTS = {"list": "Queries", "change": "Better or worse", "notes": "Tags and note
 def explore(frame: ui.Frame, opened: str | None) -> None:
     """The list of queries, or one of them opened, which the fields of the list put in order too."""
     everything = ui.answer(queries.queries, frame.selection)
+    said = query_notes.said(frame)
     top = st.container()
     with st.expander("Which queries", expanded=opened is None):
         asked = query_list.filters(
-            everything.systems, everything.languages, tagged=lambda: query_notes.chosen(frame, query_list.FIRST)
+            everything.systems, everything.languages, tagged=lambda: query_notes.chosen(said, query_list.FIRST)
         )
     start = address.whole("start")
     view = ui.answer(queries.queries, frame.selection, asked, start=start)
@@ -22,7 +23,7 @@ def explore(frame: ui.Frame, opened: str | None) -> None:
         with top:
             ui.takeaway(view.takeaway)
         query_list.outcome(view)
-        query_list.show(view, start=start, dark=frame.dark, tagged=query_notes.of_list(frame))
+        query_list.show(view, start=start, dark=frame.dark, tagged=query_notes.of_list(said))
         ui.go_to(ui.CAUSES, "What causes it? →", **ui.shared_choices())
         return
     with top:

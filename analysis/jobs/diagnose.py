@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -176,7 +177,7 @@ class _Texts:
         n = len(self.corpus)
         return self.corpus.texts, self.documents.language[:n], self.documents.family[:n]
 
-    @property
+    @functools.cached_property
     def item(self) -> Role | None:
         """Whose vectors tell languages from meanings: documents, or queries where only these are in several languages.
 
@@ -266,7 +267,7 @@ class _Look:
 
     def _words(self, entry: Entry) -> Columns:
         """Which queries share a word with any document, and with an answer in another language."""
-        split: Callable[[str], list[str]] = bm25.bigrams if entry.tokens == "cjk-bigrams" else bm25.whitespace
+        split = bm25.tokeniser(entry)
         documents = [frozenset(split(text)) for text in self.texts.corpus.texts]
         known = frozenset[str]().union(*documents)
         queries = [frozenset(split(str(text))) for text in self.texts.queries.text]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analysis import benchmarks
 from analysis.errors import InputError
 from analysis.jobs.imports import check_names, labels_of
-from analysis.jobs.stored import only_task, opened
+from analysis.jobs.stored import check_new_system, only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import notes, write
@@ -205,10 +205,7 @@ def _check_system(store: Store, name: str, new: str) -> None:
         raise InputError(f"system {name!r} is in the catalogue and keeps its name")
     if not store.has_results_of(name):
         raise InputError(f"unknown system {name!r}: nothing is stored of it")
-    if not new.strip() or "," in new or not new.isprintable():
-        raise InputError(f"name {new!r}: expected one without comma and control characters")
-    if new in store.system_labels() or new in catalogue.catalogue():
-        raise InputError(f"system {new!r}: the name is taken; expected a free one")
+    check_new_system(store, new)
 
 
 def _bytes(store: Store, runs: Sequence[RunRow]) -> int:

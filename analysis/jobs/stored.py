@@ -6,6 +6,7 @@ from analysis.errors import InputError, StoreError
 from analysis.paths import Cache
 from analysis.store import read
 from analysis.store.read import BenchmarkRow, Store, TaskRow
+from analysis.systems import catalogue
 
 
 def opened(cache: Cache, *, otherwise: str) -> Store:
@@ -41,3 +42,15 @@ def only_task(store: Store, benchmark: str, name: str | None) -> TaskRow:
     if len(chosen) != 1:
         raise InputError(f"task {name!r}: {benchmark} has {', '.join(task.name for task in tasks)}")
     return chosen[0]
+
+
+def check_new_system(store: Store, name: str) -> None:
+    """Refuse what no new system can be called.
+
+    Raises:
+        InputError: a blank name, one with a comma or a control character, or one that is taken.
+    """
+    if not name.strip() or "," in name or not name.isprintable():
+        raise InputError(f"name {name!r}: expected one without comma and control characters")
+    if name in store.system_labels() or name in catalogue.catalogue():
+        raise InputError(f"system {name!r}: the name is taken; expected a free one")

@@ -17,7 +17,7 @@ from analysis import paths
 from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
-from analysis.jobs.stored import only_task, opened
+from analysis.jobs.stored import check_new_system, only_task, opened
 from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
@@ -131,15 +131,13 @@ def keep(asked: WhatIf, name: str, folder: str | Path | None = None, *, progress
     Raises:
         InputError: the name is impossible or taken.
     """
-    if not name.strip() or "," in name or not name.isprintable():
-        raise InputError(f"name {name!r}: expected one without comma and control characters")
     cache = paths.cache(folder)
+    check_new_system(opened(cache, otherwise=EMPTY), name)
     made = answer(asked, folder, progress=progress)
     with write.writer(cache, progress=progress) as writer:
         store = opened(cache, otherwise=EMPTY)
         plan = _plan(store, asked)
-        if name in store.system_labels() or name in catalogue.catalogue():
-            raise InputError(f"system {name!r}: the name is taken; expected a free one")
+        check_new_system(store, name)  # another job may have been waited for
         progress("store the run", 0, 1)
         label = store.system_labels()[plan.runs[0].system]
         paradigm = "hybrid" if len(plan.runs) > 1 else label.paradigm

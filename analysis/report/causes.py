@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from analysis.charts import causes as charts
 from analysis.report.blocks import Block, Chart, Grey, Heading, Row, Section, Table, spoken
-from analysis.report.scope import CAUSES, reason, refused
+from analysis.report.scope import CAUSES, by_task, reason, refused
 from analysis.store.read import Store
 from analysis.views import causes, language_choice
 from analysis.views.causes import CausesTask
-from analysis.views.evidence import chosen_tasks, task_label
 from analysis.views.selection import Selection, TaskLabel
 
 
@@ -20,11 +19,7 @@ def section(store: Store, selection: Selection) -> Section:
     Raises:
         InputError: an unknown benchmark, task or system.
     """
-    blocks: list[Block] = []
-    for row in chosen_tasks(store, selection):
-        task = task_label(row)
-        blocks += [Heading(task.title, 3), *_task(store, selection, task)]
-    return Section("causes", "Why it fails", "What causes it?", tuple(blocks))
+    return Section("causes", "Why it fails", "What causes it?", by_task(store, selection, _task))
 
 
 def answer(store: Store, asked: Selection) -> CausesTask:

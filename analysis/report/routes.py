@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.charts import routes as charts
 from analysis.report.blocks import Block, Cell, Chart, Grey, Heading, Number, Row, Section, Table, spoken
-from analysis.report.scope import ROUTES, reason, refused
+from analysis.report.scope import ROUTES, by_task, reason, refused
 from analysis.store.read import Store
 from analysis.views import language_choice, published, routes
-from analysis.views.evidence import LEVEL, chosen_tasks, task_label
+from analysis.views.evidence import LEVEL
 from analysis.views.published import PublishedRoutes
 from analysis.views.routes import RouteCell, RoutesView
 from analysis.views.selection import Interval, Selection, SystemLabel, TaskLabel
@@ -21,11 +21,7 @@ def section(store: Store, selection: Selection) -> Section:
     Raises:
         InputError: an unknown benchmark, task or system.
     """
-    blocks: list[Block] = []
-    for row in chosen_tasks(store, selection):
-        task = task_label(row)
-        blocks += [Heading(task.title, 3), *_task(store, selection, task)]
-    return Section("routes", "Language routes", "Which language pairs fail?", tuple(blocks))
+    return Section("routes", "Language routes", "Which language pairs fail?", by_task(store, selection, _task))
 
 
 def _task(store: Store, selection: Selection, task: TaskLabel) -> Iterator[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from analysis.report.blocks import Block, Grey, Heading
 from analysis.store.read import Store
@@ -47,6 +47,21 @@ def refusals(store: Store, selection: Selection, need: str) -> Iterator[Block]:
         words = refused(label, need)
         if words:
             yield from (Heading(label.title, 3), reason(words))
+
+
+def by_task(
+    store: Store, selection: Selection, answer: Callable[[Store, Selection, TaskLabel], Iterator[Block]]
+) -> tuple[Block, ...]:
+    """What is to say of each chosen task, under its heading.
+
+    Raises:
+        InputError: an unknown benchmark or task.
+    """
+    blocks: list[Block] = []
+    for row in chosen_tasks(store, selection):
+        task = task_label(row)
+        blocks += [Heading(task.title, 3), *answer(store, selection, task)]
+    return tuple(blocks)
 
 
 def reason(words: str) -> Grey:

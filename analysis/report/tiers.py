@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from analysis.charts import tiers as charts
 from analysis.report.blocks import Block, Cell, Chart, Grey, Heading, Number, Row, Section, Table, spoken
-from analysis.report.scope import TIERS, reason, refused
+from analysis.report.scope import TIERS, by_task, reason, refused
 from analysis.store.read import Store
 from analysis.views import tiers
-from analysis.views.evidence import chosen_tasks, task_label
 from analysis.views.selection import Selection, TaskLabel
 from analysis.views.tiers import AGAINST, TierRow, TierTask
 
@@ -22,11 +21,7 @@ def section(store: Store, selection: Selection) -> Section:
     Raises:
         InputError: an unknown benchmark, task or system.
     """
-    blocks: list[Block] = []
-    for row in chosen_tasks(store, selection):
-        task = task_label(row)
-        blocks += [Heading(task.title, 3), *_task(store, selection, task)]
-    return Section("tiers", "Difficulty tiers", "What does it confuse?", tuple(blocks))
+    return Section("tiers", "Difficulty tiers", "What does it confuse?", by_task(store, selection, _task))
 
 
 def _task(store: Store, selection: Selection, label: TaskLabel) -> Iterator[Block]:

@@ -72,7 +72,7 @@ class Lexical:
 
     def __init__(self, texts: Sequence[str], *, system: Entry, tie_order: NDArray[np.int32]) -> None:
         self.tie_order = tie_order
-        self._tokens: Callable[[str], list[str]] = bigrams if system.tokens == "cjk-bigrams" else whitespace
+        self._tokens = tokeniser(system)
         self._vocabulary: dict[str, int] = {}
         documents = [
             [self._vocabulary.setdefault(token, len(self._vocabulary)) for token in self._tokens(text)]
@@ -135,6 +135,11 @@ def pieces(text: str) -> list[str]:
             end = run.end()
         found.append(word[end:])
     return [part for part in found if part]
+
+
+def tokeniser(system: Entry) -> Callable[[str], list[str]]:
+    """How a BM25 of the catalogue cuts texts."""
+    return bigrams if system.tokens == "cjk-bigrams" else whitespace
 
 
 def whitespace(text: str) -> list[str]:

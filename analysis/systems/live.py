@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems.bm25 import BM25, Lexical, bigrams, whitespace
+from analysis.systems.bm25 import BM25, Lexical, tokeniser
 from analysis.systems.catalogue import Entry
 from analysis.systems.dense import Dense
 from analysis.systems.encoders import Encoder
@@ -82,7 +82,7 @@ class _LiveLexical:
     def __init__(self, entry: Entry, corpus: Corpus) -> None:
         self._index = Lexical(corpus.texts, system=entry, tie_order=corpus.tie_order)
         self._depth = len(corpus)
-        self._split = bigrams if entry.tokens == "cjk-bigrams" else whitespace
+        self._split = tokeniser(entry)
 
     def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
         began = time.perf_counter()

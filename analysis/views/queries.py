@@ -33,8 +33,6 @@ OUTCOMES = {
 }
 """What becomes of a query, of systems A and B or of all chosen ones."""
 
-OF_TWO = ("first", "second", "both", "neither")
-
 ORDERS = {
     "depth": "worst answered by A",
     "gap": "A ahead of B",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -73,6 +73,24 @@ def choose(
 
     widget(label, options, key=key, on_change=changed, **more)
     return value
+
+
+def select(
+    label: str, words: Mapping[str, str], *, name: str, default: str | None = None, clears: Sequence[str] = ()
+) -> str:
+    """A select box of named values, whose value lives in the address: the first by default.
+
+    Args:
+        label: what stands above it.
+        words: value as it stands in the address -> what is read, in the order in which they are offered.
+        name: of the parameter.
+        default: the value while the address has none, or one that is not offered.
+        clears: parameters that lose their meaning when this one changes.
+    """
+    first = default or next(iter(words))
+    return choose(
+        st.selectbox, label, list(words), name=name, default=first, clears=clears, format_func=words.__getitem__
+    )
 
 
 def choose_many(

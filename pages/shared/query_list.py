@@ -30,13 +30,19 @@ def filters(
     """
     known = {label.name: label.short for label in systems}
     route = st.columns([1, 1, 1, 1, 1])
-    spoken = _choose(route[0], "Asked in", [ANY, *languages], "asked", {ANY: "any language"} | dict(languages))
-    answers = _choose(route[1], "Right answers in", [*ANSWERS, *languages], "answers", ANSWERS | dict(languages))
-    a = _choose(route[2], "System A", list(known), "system", known)
-    others = [name for name in known if name != a]
-    b = _choose(route[3], "System B", others, "minus", known) if others else None
-    near = [str(k) for k in DEPTHS]
-    k = _choose(route[4], "Found in the first", near, "near", {name: name for name in near}, default="10")
+    with route[0]:
+        spoken = _select("Asked in", {ANY: "any language", **languages}, "asked")
+    with route[1]:
+        answers = _select("Right answers in", {**ANSWERS, **languages}, "answers")
+    with route[2]:
+        a = _select("System A", known, "system")
+    with route[3]:
+        others = {name: words for name, words in known.items() if name != a}
+        b = _select("System B", others, "minus") if others else None
+    with route[4]:
+        k = address.select(
+            "Found in the first", {str(k): str(k) for k in DEPTHS}, name="near", default="10", clears=FIRST
+        )
     wanted = address.get("found") or ""
     outcome = wanted if wanted in (OUTCOMES if b else ("nobody", "everybody")) else "all"
     text, order, least, most, apart = _more(known, a, b)
@@ -57,25 +63,8 @@ def filters(
     )
 
 
-def _choose(
-    column: st.delta_generator.DeltaGenerator,
-    label: str,
-    options: Sequence[str],
-    name: str,
-    words: Mapping[str, str],
-    *,
-    default: str | None = None,
-) -> str:
-    with column:
-        return address.choose(
-            st.selectbox,
-            label,
-            options,
-            name=name,
-            default=default or options[0],
-            clears=FIRST,
-            format_func=words.__getitem__,
-        )
+def _select(label: str, words: Mapping[str, str], name: str) -> str:
+    return address.select(label, words, name=name, clears=FIRST)
 
 
 def _more(known: Mapping[str, str], a: str, b: str | None) -> tuple[str, str, int, int | None, int]:
@@ -90,9 +79,13 @@ def _more(known: Mapping[str, str], a: str, b: str | None) -> tuple[str, str, in
             placeholder="words, an id or a family",
             clears=FIRST,
         )
-    orders = [name for name in queries.ORDERS if b or name not in {"gap", "behind", "spread"}]
-    named = {name: _named(words, known, a, b) for name, words in queries.ORDERS.items()}
-    order = _choose(fields[1], "In the order", orders, "order", named)
+    named = {
+        name: _named(words, known, a, b)
+        for name, words in queries.ORDERS.items()
+        if b or name not in {"gap", "behind", "spread"}
+    }
+    with fields[1]:
+        order = _select("In the order", named, "order")
     with fields[2]:
         least = address.number("A's rank from", name="least", default=1, least=1, clears=FIRST)
     with fields[3]:

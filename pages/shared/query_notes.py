@@ -24,22 +24,23 @@ ITSELF = ""
 AUTHOR = "author"  # in the session: who is at the keyboard
 
 
-def of_list(frame: Frame) -> dict[str, list[str]]:
-    """The tags of each query of the task that has any."""
+def said(frame: Frame) -> NotesView:
+    """What people say of the queries of the chosen task."""
+    wanted = NoteFilter(tasks=tuple(task.name for task in frame.tasks))
+    return notes.notes(ui.store(), frame.benchmark.address, wanted=wanted)
+
+
+def of_list(view: NotesView) -> dict[str, list[str]]:
+    """The tags of each query that has any."""
     found: dict[str, list[str]] = {}
-    for row in notes.notes(ui.store(), frame.benchmark.address, wanted=_of(frame)).rows:
+    for row in view.rows:
         if row.tag is not None and row.tag not in found.setdefault(row.query_id, []):
             found[row.query_id].append(row.tag)
     return found
 
 
-def _of(frame: Frame) -> NoteFilter:
-    return NoteFilter(tasks=tuple(task.name for task in frame.tasks))
-
-
-def chosen(frame: Frame, clears: Sequence[str]) -> tuple[str, ...] | None:
+def chosen(view: NotesView, clears: Sequence[str]) -> tuple[str, ...] | None:
     """The ids of the queries with any of the tags that are looked for; None while none is."""
-    view = notes.notes(ui.store(), frame.benchmark.address, wanted=_of(frame))
     if not view.used:
         return None
     counts = {row.tag: row.n_queries for row in view.by_tag if row.tag is not None}
@@ -52,7 +53,8 @@ def chosen(frame: Frame, clears: Sequence[str]) -> tuple[str, ...] | None:
         format_func=lambda tag: f"{tag} ({counts.get(tag, 0):,})",
         placeholder="with or without",
     )
-    return notes.tagged(ui.store(), frame.benchmark.address, frame.tasks[0].name, tags=tags) if tags else None
+    (task,) = view.tasks
+    return notes.tagged(ui.store(), view.benchmark.address, task.name, tags=tags) if tags else None
 
 
 def show(found: OpenedQuery, asked: Asked, languages: Mapping[str, str]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from analysis import jobs
@@ -13,7 +11,7 @@ from analysis.jobs import WhatIf
 from analysis.views import what_if
 from analysis.views.selection import SystemLabel, capitalised
 from analysis.views.what_if import Changed, WhatIfView
-from pages.shared import address, data_jobs, glossary, language_choice, leaderboard, route_table, tables, ui
+from pages.shared import address, glossary, language_choice, leaderboard, route_table, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -61,10 +59,10 @@ def _asked(frame: Frame) -> WhatIf:
     known = {label.name: label for label in frame.systems}
     first, second, third = st.columns(3)
     with first:
-        name = _choose("System", list(known), "system", {name: label.title for name, label in known.items()})
+        name = address.select("System", {name: label.title for name, label in known.items()}, name="system")
     kinds = jobs.what_if.offered(name, len(known))
     with second:
-        kind = _choose("What if", list(kinds), "what", {kind: capitalised(KINDS[kind]) for kind in kinds})
+        kind = address.select("What if", {kind: capitalised(KINDS[kind]) for kind in kinds}, name="what")
     systems, k, pool = [name], "60", "100"
     with third:
         if kind in FUSED:
@@ -72,14 +70,8 @@ def _asked(frame: Frame) -> WhatIf:
         if kind == "rrf":
             k = address.choose(st.select_slider, "k of RRF", SMOOTHING, name="smoothing", default="60")
         if kind == "pool":
-            pool = _choose("Documents re-ranked", POOLS, "pool", dict(zip(POOLS, POOLS, strict=True)), default="100")
+            pool = address.select("Documents re-ranked", {n: n for n in POOLS}, name="pool", default="100")
     return WhatIf(frame.benchmark.address, frame.tasks[0].name, kind, tuple(systems), int(k), int(pool))
-
-
-def _choose(label: str, options: Sequence[str], name: str, words: dict[str, str], *, default: str | None = None) -> str:
-    return address.choose(
-        st.selectbox, label, options, name=name, default=default or options[0], format_func=words.__getitem__
-    )
 
 
 def _others(known: dict[str, SystemLabel], name: str) -> tuple[str, ...]:
@@ -152,8 +144,3 @@ def _keep(asked: WhatIf, words: str) -> None:
         name = (st.text_input("Name", value=suggestion) or "").strip()
         if st.form_submit_button("Keep it") and name:
             _launch(asked, keep=name)
-
-
-def watch() -> None:
-    """Jobs that are under way, so that what they make is shown when it is there."""
-    data_jobs.watch()
