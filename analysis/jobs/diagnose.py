@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import InputError, SystemLoadError
 from analysis.geometry import alignment
+from analysis.jobs.made_by import made_by
 from analysis.jobs.stored import opened
 from analysis.model import Corpus, Progress, TokenCounts, unranked
 from analysis.paths import Cache
@@ -28,8 +29,6 @@ SEED = 20_260_101
 """Of the sample of texts and the folds of the probe."""
 
 WORDS = "it compares words, which have no vectors"
-OTHER_TOOL = "the run came from another tool, so its encoder is not known"
-CHANGED = "its settings in the catalogue have changed since it ran"
 TOKENWISE = "it compares the vectors of tokens, not of texts"
 ONE_LANGUAGE = "all texts are in one language"
 
@@ -205,9 +204,10 @@ class _Look:
 
     def at(self, run: RunRow) -> _Found:
         """What can be found out about a run."""
-        entry, options, reason = self._entry(run)
+        entry, max_length, reason = made_by(run)
         if entry is None:
             return _Found(None, reason, reason)
+        options = replace(self.load, max_length=max_length)
         if entry.kind == "bm25":
             return _Found(None, WORDS, WORDS, {"word_match": self._words(entry)})
         if entry.kind not in {"dense", "late-interaction"}:
@@ -225,17 +225,6 @@ class _Look:
             return self.at(run)
         except SystemLoadError as error:
             return _Found(None, str(error), str(error))
-
-    def _entry(self, run: RunRow) -> tuple[Entry | None, LoadOptions, str]:
-        """The catalogue's entry that a run was made by, how it was loaded, and why there is none."""
-        settings = run.provenance.get("settings")
-        if not settings or run.system not in catalogue.catalogue():
-            return None, self.load, OTHER_TOOL
-        entry = catalogue.entry(run.system)
-        for length in dict.fromkeys((None, settings.get("max_length"))):
-            if _deciding(catalogue.settings(entry, max_length=length)) == _deciding(settings):
-                return entry, replace(self.load, max_length=length), ""
-        return None, self.load, CHANGED
 
     def _tokens(self, encoder: Entry, options: LoadOptions) -> tuple[int | None, dict[str, Columns]]:
         """The limit of the model, and what its tokeniser sees of every text; empty where the engine does not tell."""
@@ -287,14 +276,6 @@ class _Look:
 def _composed(entry: Entry) -> str:
     parts = " and ".join(catalogue.entry(part).short_title for part in entry.parts)
     return f"it is composed of {parts}: look at these"
-
-
-def _deciding(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a run's recorded settings decides its vectors."""
-    keys = ("backend", "model", "package", "folder", "revision", "sha256", "pooling", "max_length", "prompts", "tokens")
-    return {key: settings.get(key) for key in (*keys, "kind", "dtype")} | {
-        "parts": {name: _deciding(part) for name, part in settings.get("parts", {}).items()}
-    }
 
 
 def _token_columns(item: str, counts: TokenCounts) -> dict[str, NDArray[Any]]:

@@ -17,14 +17,17 @@ from analysis import paths
 from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
+from analysis.jobs.made_by import MadeBy, made_by
 from analysis.jobs.stored import check_new_system, only_task, opened
 from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
+from analysis.paths import Cache
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry, Prompts
 from analysis.systems.dense import Dense
+from analysis.systems.encoders import LoadOptions
 from analysis.systems.fusion import combine, fuse
 from analysis.systems.index import Index
 from analysis.systems.rerank import TwoStage
@@ -66,42 +69,36 @@ class Answer:
     words: str  # what was done, as a title
 
 
-def offered(system: str, n_runs: int) -> tuple[str, ...]:
-    """What can be changed of a system: of every one something that needs its run only.
+class Planned(NamedTuple):
+    """What is known of a what-if before anything is made."""
 
-    Args:
-        system: its name.
-        n_runs: runs of the task, this one included.
+    key: str  # of all that decides the ranking: the runs, the settings of their systems, the change
+    is_made: bool
+    is_quick: bool  # a few seconds at most, so that a page may wait for it
+
+
+def offered(benchmark: str, task: str, system: str, folder: str | Path | None = None) -> tuple[str, ...]:
+    """The kinds that can be asked of a system; of every one something that needs its run only.
+
+    A system searches again only where the catalogue still says how its run was made.
+
+    Raises:
+        InputError: an unknown benchmark or task.
     """
-    entry = catalogue.catalogue().get(system)
-    kinds = ["rrf", "score"] if n_runs > 1 else []
-    if entry is not None and catalogue.available(entry):
-        kinds = ["centre", *kinds] if entry.kind == "dense" else kinds
-        kinds += ["pool"] if entry.kind == "two-stage" else []
-        kinds += ["prompts"] if entry.kind == "dense" and entry.backend == "sentence-transformers" else []
-    return (*kinds, "other-languages")
+    store = opened(paths.cache(folder), otherwise=EMPTY)
+    runs = _complete(store, only_task(store, benchmark, task).task_id)
+    return _offered(runs[system], len(runs)) if system in runs else ()
 
 
-def ready(asked: WhatIf, folder: str | Path | None = None) -> Answer | None:
-    """What was made before of the same runs; None where nothing was.
+def planned(asked: WhatIf, folder: str | Path | None = None) -> Planned:
+    """What making the ranking would mean.
 
     Raises:
         InputError: an unknown benchmark, task or system, or a change that is none of it.
     """
     cache = paths.cache(folder)
     plan = _plan(opened(cache, otherwise=EMPTY), asked)
-    found = rankings.stored(cache.what_if / f"{plan.key}.parquet")
-    return Answer(asked, found, plan.words) if found else None
-
-
-def is_quick(asked: WhatIf, folder: str | Path | None = None) -> bool:
-    """Whether it takes a few seconds at most, so that a page may wait for it; raises as :func:`ready`."""
-    plan = _plan(opened(paths.cache(folder), otherwise=EMPTY), asked)
-    entry = catalogue.catalogue().get(asked.systems[0])
-    if asked.kind in {"rrf", "score"} or (asked.kind == "other-languages" and entry is None):
-        return sum(run.n_hits for run in plan.runs) < QUICK_ROWS
-    searches = entry is not None and entry.kind in {"dense", "bm25"} and asked.kind in {"centre", "other-languages"}
-    return searches and plan.task.n_documents * plan.task.n_queries < QUICK_PAIRS
+    return Planned(plan.key, _file(cache, plan).exists(), _is_quick(plan, asked))
 
 
 def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progress = silent) -> Answer:
@@ -115,13 +112,13 @@ def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progres
         JobCancelledError: the user cancelled.
     """
     cache = paths.cache(folder)
-    known = ready(asked, folder)
-    if known:
-        return known
     store = opened(cache, otherwise=EMPTY)
     plan = _plan(store, asked)
-    made = _made(store, plan, asked, Workbench(cache, progress=progress))
-    rankings.keep(made, cache.what_if / f"{plan.key}.parquet")
+    made = rankings.stored(_file(cache, plan))
+    if made is None:
+        options = LoadOptions(max_length=plan.made_by[0].max_length)
+        made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress))
+        rankings.keep(made, _file(cache, plan))
     return Answer(asked, made, plan.words)
 
 
@@ -160,7 +157,8 @@ class _Plan(NamedTuple):
 
     task: TaskRow
     runs: tuple[RunRow, ...]
-    key: str  # of all that decides the ranking
+    made_by: tuple[MadeBy, ...]  # of each run
+    key: str
     words: str
 
 
@@ -168,32 +166,65 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
     if asked.kind not in KINDS:
         raise InputError(f"what-if {asked.kind!r}: expected one of {', '.join(KINDS)}")
     task = only_task(store, asked.benchmark, asked.task)
-    known = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
+    known = _complete(store, task.task_id)
     for name in asked.systems:
         if name not in known:
             raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(known) or 'no system'}")
     runs = tuple(known[name] for name in dict.fromkeys(asked.systems))
-    _check(asked, len(runs), len(known))
+    _check(asked, runs, len(known))
+    origins = tuple(made_by(run) for run in runs)
     labels = store.system_labels()
     settings = (asked.kind, asked.k if asked.kind == "rrf" else 0, asked.pool if asked.kind == "pool" else 0)
-    made_of = [(run.fingerprint, _settings(run.system)) for run in runs]
+    made_of = [(run.fingerprint, _settings(origin)) for run, origin in zip(runs, origins, strict=True)]
     key = hashlib.sha256(repr((task.checksum, settings, made_of)).encode()).hexdigest()[:32]
-    return _Plan(task, runs, key, _words(asked, [labels[run.system] for run in runs]))
+    return _Plan(task, runs, origins, key, _words(asked, [labels[run.system] for run in runs]))
 
 
-def _settings(name: str) -> str | None:
-    entry = catalogue.catalogue().get(name)
-    return catalogue.fingerprint(entry) if entry else None
+def _complete(store: Store, task: int) -> dict[str, RunRow]:
+    return {run.system: run for run in store.runs([task]) if run.status == "complete" and run.hits_file}
 
 
-def _check(asked: WhatIf, n_systems: int, n_runs: int) -> None:
+def _file(cache: Cache, plan: _Plan) -> Path:
+    return cache.what_if / f"{plan.key}.parquet"
+
+
+def _settings(origin: MadeBy) -> str | None:
+    return catalogue.fingerprint(origin.entry, max_length=origin.max_length) if origin.entry else None
+
+
+def _check(asked: WhatIf, runs: Sequence[RunRow], n_runs: int) -> None:
     fused = asked.kind in {"rrf", "score"}
-    if not (2 <= n_systems <= MOST if fused else n_systems == 1):
-        raise InputError(f"what-if {asked.kind}: {n_systems} runs, expected {f'2 to {MOST}' if fused else '1'}")
-    if asked.kind not in offered(asked.systems[0], n_runs):
-        raise InputError(f"what-if {asked.kind}: {asked.systems[0]} has nothing of the kind that could be changed here")
+    if not (2 <= len(runs) <= MOST if fused else len(runs) == 1):
+        raise InputError(f"what-if {asked.kind}: {len(runs)} runs, expected {f'2 to {MOST}' if fused else '1'}")
+    if asked.kind not in _offered(runs[0], n_runs):
+        origin = made_by(runs[0])
+        reason = origin.reason or "it has nothing of the kind that could be changed here"
+        raise InputError(f"what-if {asked.kind}: {runs[0].system}: {reason}")
     if asked.k < 1 or asked.pool < 1:
         raise InputError(f"k {asked.k}, pool {asked.pool}: expected 1 or more")
+
+
+def _offered(run: RunRow, n_runs: int) -> tuple[str, ...]:
+    entry = _loadable(made_by(run))
+    kinds = ["rrf", "score"] if n_runs > 1 else []
+    if entry is not None:
+        kinds = ["centre", *kinds] if entry.kind == "dense" else kinds
+        kinds += ["pool"] if entry.kind == "two-stage" else []
+        kinds += ["prompts"] if entry.kind == "dense" and entry.backend == "sentence-transformers" else []
+    return (*kinds, "other-languages")
+
+
+def _loadable(origin: MadeBy) -> Entry | None:
+    """The system that made a run, where it can be asked again on this machine."""
+    return origin.entry if origin.entry and catalogue.available(origin.entry) else None
+
+
+def _is_quick(plan: _Plan, asked: WhatIf) -> bool:
+    entry = _loadable(plan.made_by[0])
+    if asked.kind in {"rrf", "score"} or (asked.kind == "other-languages" and entry is None):
+        return sum(run.n_hits for run in plan.runs) < QUICK_ROWS
+    searches = entry is not None and entry.kind in {"dense", "bm25"} and asked.kind in {"centre", "other-languages"}
+    return searches and plan.task.n_documents * plan.task.n_queries < QUICK_PAIRS
 
 
 def _words(asked: WhatIf, labels: Sequence[SystemLabel]) -> str:
@@ -213,19 +244,20 @@ def _made(store: Store, plan: _Plan, asked: WhatIf, workbench: Workbench) -> Ran
     corpus, questions = store.corpus(task_id), store.questions(task_id)
     if asked.kind in {"rrf", "score"}:
         return _fused(store, plan, asked, corpus)
-    if plan.runs[0].system not in catalogue.available_names():
+    entry = _loadable(plan.made_by[0])
+    if entry is None:
         kept = rankings.of_run(store, plan.runs[0])
         return _in_other_languages(kept, corpus, questions)
     depth = min(DEPTH, len(corpus))
-    system = build(plan.runs[0].system)
+    system = build(entry.name)
     if asked.kind == "other-languages":
         return _searched_in_other_languages(system, corpus, questions, depth=depth, workbench=workbench)
     if asked.kind == "pool" and isinstance(system, TwoStage):
         deeper = TwoStage(dataclasses.replace(system.entry, pool=asked.pool), first=system.first, second=system.second)
         return deeper.rank(corpus, questions, depth=depth, workbench=workbench)
     if asked.kind == "prompts":
-        return Dense(_silent(system.entry)).rank(corpus, questions, depth=depth, workbench=workbench)
-    return _centred(system.entry, corpus, questions, depth=depth, workbench=workbench)
+        return Dense(_silent(entry)).rank(corpus, questions, depth=depth, workbench=workbench)
+    return _centred(entry, corpus, questions, depth=depth, workbench=workbench)
 
 
 def _silent(entry: Entry) -> Entry:

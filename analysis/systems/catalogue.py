@@ -141,7 +141,7 @@ def settings(system: Entry, *, max_length: int | None = None) -> dict[str, objec
 def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
     """A stable hash, 16 hex digits, of every setting that changes scores; titles and notes do not."""
     effective = limited(system, max_length)
-    facts: dict[str, object] = {key: value for key, value in asdict(effective).items() if key not in _DESCRIPTIVE}
+    facts: dict[str, object] = {key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE}
     facts["parts"] = [fingerprint(entry(part), max_length=max_length) for part in system.parts]
     facts["scoring"] = SCORING
     facts["files"] = local_weights(system)
@@ -163,7 +163,7 @@ def _hub_folder(model: str) -> Path:
     return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
 
 
-_DESCRIPTIVE = {"name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"}
+DESCRIPTIVE = {"name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"}
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
 _COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "size_mb")
 _KEYS = {

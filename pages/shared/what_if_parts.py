@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from analysis import jobs
@@ -9,7 +11,7 @@ from analysis.charts import routes as charts
 from analysis.errors import BabelscopeError
 from analysis.jobs import WhatIf
 from analysis.views import what_if
-from analysis.views.selection import SystemLabel, capitalised
+from analysis.views.selection import Selection, SystemLabel, capitalised
 from analysis.views.what_if import Changed, WhatIfView
 from pages.shared import address, glossary, language_choice, leaderboard, route_table, tables, ui
 from pages.shared.tables import Cell, Markup
@@ -24,21 +26,11 @@ POOLS = ("50", "100", "200", "500")
 def show(frame: Frame) -> None:
     """The change, and what it does."""
     asked = _asked(frame)
-    found = jobs.what_if.ready(asked)
-    if found is None and jobs.what_if.is_quick(asked):
-        with st.spinner("Ranking anew …"):
-            found = jobs.what_if.answer(asked)
-    if found is None:
+    planned = jobs.what_if.planned(asked)
+    if not planned.is_made and not planned.is_quick:
         _offer(asked)
         return
-    view = what_if.what_if(
-        ui.store(),
-        frame.selection,
-        base=asked.systems[0],
-        ranking=found.ranking,
-        words=found.words,
-        languages=language_choice.choose(frame),
-    )
+    view = ui.answer(_view, frame.selection, asked=asked, key=planned.key, languages=language_choice.choose(frame))
     ui.takeaway(view.takeaway)
     deep = f"the new list is {view.depth:,} deep, the run was searched to {view.depth_before:,}"
     ui.caption(f"Ranked anew from stored vectors and lists, not estimated · {deep}", more=glossary.WHAT_IF)
@@ -51,7 +43,15 @@ def show(frame: Frame) -> None:
     ui.takeaway(view.difference.takeaway)
     figure = charts.difference(view.difference, dark=frame.dark)
     ui.chart(figure, key="what-if-apart", alt=view.difference.takeaway.bold)
-    _keep(asked, found.words)
+    _keep(asked, view.words)
+
+
+def _view(store: Any, selection: Selection, *, asked: WhatIf, key: str, languages: tuple[str, ...]) -> WhatIfView:
+    """The ranking made anew beside the run; remembered by the key of all that decides it."""
+    made = jobs.what_if.answer(asked)
+    return what_if.what_if(
+        store, selection, base=asked.systems[0], ranking=made.ranking, words=made.words, languages=languages
+    )
 
 
 def _asked(frame: Frame) -> WhatIf:
@@ -60,7 +60,8 @@ def _asked(frame: Frame) -> WhatIf:
     first, second, third = st.columns(3)
     with first:
         name = address.select("System", {name: label.title for name, label in known.items()}, name="system")
-    kinds = jobs.what_if.offered(name, len(known))
+    offered = jobs.what_if.offered(frame.benchmark.address, frame.tasks[0].name, name)
+    kinds = [kind for kind in offered if kind not in FUSED or len(known) > 1]
     with second:
         kind = address.select("What if", {kind: capitalised(KINDS[kind]) for kind in kinds}, name="what")
     systems, k, pool = [name], "60", "100"

@@ -13,6 +13,7 @@ import pytest
 from analysis.errors import InputError, JobCancelledError, StoreError
 from analysis.jobs import diagnose as job
 from analysis.jobs.diagnose import DiagnoseRequest, diagnose
+from analysis.jobs.made_by import CHANGED, OTHER_TOOL
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
@@ -43,7 +44,7 @@ def cache(tmp_path):
 def test_words_in_common_are_counted_and_another_tools_run_says_why_there_are_none(cache):
     report = diagnose(cache, request=DiagnoseRequest("example"), progress=silent)
     assert report.stored == ("main: bm25", "main: theirs")
-    assert report.untold == (("main: theirs", job.OTHER_TOOL),)
+    assert report.untold == (("main: theirs", OTHER_TOOL),)
     store, task_id, runs = runs_of(cache)
     found = store.diagnoses(task_id)
     assert (found[runs["bm25"].run_id].tokens_reason, found[runs["bm25"].run_id].vectors_reason) == (job.WORDS,) * 2
@@ -76,7 +77,7 @@ def test_other_settings_than_the_runs_are_not_mistaken_for_them(cache, monkeypat
     entry = job.catalogue.entry("bm25")
     monkeypatch.setattr(job.catalogue, "entry", lambda name: replace(entry, tokens="cjk-bigrams"))
     report = diagnose(cache, request=DiagnoseRequest("example", systems=("bm25",)), progress=silent)
-    assert report.untold == (("main: bm25", job.CHANGED),)
+    assert report.untold == (("main: bm25", CHANGED),)
 
 
 @pytest.mark.parametrize(
@@ -145,13 +146,13 @@ def test_the_command_says_what_it_did_and_the_answer_is_shown(cache):
     done = command("diagnose", "--benchmark", "example", "--task", "main", cache=cache)
     assert done.returncode == 0
     assert done.stderr.splitlines()[-1] == "looked at 1 runs, kept 0, nothing to tell of 1"
-    assert f"main: theirs: {job.OTHER_TOOL}" in done.stderr
+    assert f"main: theirs: {OTHER_TOOL}" in done.stderr
     (report,) = cache.jobs.glob("diagnose-*.result.json")
     assert json.loads(report.read_text())["outcome"] == "looked at 1 runs, kept 0, nothing to tell of 1"
     shown = json.loads(command("show", "causes", "--benchmark", "example", cache=cache).stdout)
     systems = {row["system"]["name"]: row for row in shown["tasks"][0]["systems"]}
     assert systems["bm25"]["rows"][0]["numbers"]["no_shared_word"]["value"] == 1.0
-    assert systems["theirs"]["tokens_reason"] == job.OTHER_TOOL
+    assert systems["theirs"]["tokens_reason"] == OTHER_TOOL
 
 
 # --- real encoders ----------------------------------------------------------------------------------------------------

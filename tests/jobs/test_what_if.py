@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from analysis.cli import main
 from analysis.errors import InputError, StoreError
 from analysis.jobs import what_if
+from analysis.jobs.run import RunRequest, run
 from analysis.jobs.what_if import WhatIf, _centred, _searched_in_other_languages
 from analysis.model import Corpus, Questions, silent
 from analysis.paths import Cache
@@ -106,17 +108,20 @@ def test_a_system_searched_over_other_languages_alone(tmp_path):
 
 def test_what_was_made_is_made_once(cache):
     asked = example("rrf", "good", "bad")
-    assert what_if.ready(asked, cache.root) is None
-    assert what_if.is_quick(asked, cache.root)
+    before = what_if.planned(asked, cache.root)
+    assert (before.is_made, before.is_quick) == (False, True)
     made = what_if.answer(asked, cache.root)
-    again = what_if.ready(asked, cache.root)
+    (file,) = cache.what_if.iterdir()
+    wrote = file.stat().st_mtime_ns
+    again = what_if.answer(asked, cache.root)
+    assert what_if.planned(asked, cache.root) == before._replace(is_made=True)
+    assert file.stat().st_mtime_ns == wrote
     np.testing.assert_array_equal(again.ranking.document, made.ranking.document)
     assert again.ranking.depth == made.ranking.depth
-    assert what_if.ready(asked._replace(k=10), cache.root) is None
-    (file,) = cache.what_if.iterdir()
+    assert not what_if.planned(asked._replace(k=10), cache.root).is_made
     file.write_bytes(b"PAR1")
     with pytest.raises(StoreError, match=f"{file.name}.*remove the file"):
-        what_if.ready(asked, cache.root)
+        what_if.answer(asked, cache.root)
 
 
 def test_kept_as_a_run_that_names_its_parents(cache, capsys):
@@ -143,8 +148,8 @@ def test_kept_as_a_run_that_names_its_parents(cache, capsys):
         (example("rrf", "good"), "what-if rrf: 1 runs, expected 2 to 3"),
         (example("rrf", "good", "good"), "what-if rrf: 1 runs, expected 2 to 3"),
         (example("other-languages", "good", "bad"), "what-if other-languages: 2 runs, expected 1"),
-        (example("centre", "good"), "what-if centre: good has nothing of the kind"),
-        (example("pool", "good"), "what-if pool: good has nothing of the kind"),
+        (example("centre", "good"), "what-if centre: good: the run came from another tool"),
+        (example("pool", "good"), "what-if pool: good: the run came from another tool"),
         (example("rrf", "good", "other"), "system 'other': main has runs of bad, good"),
         (example("rrf", "good", "bad", k=0), "k 0, pool 100: expected 1 or more"),
         (example("rrf", "good", "bad")._replace(task="x"), "task 'x'"),
@@ -154,6 +159,19 @@ def test_what_cannot_be_asked(cache, asked, message):
     with pytest.raises(InputError, match=message):
         what_if.answer(asked, cache.root)
     assert not cache.what_if.exists()
+
+
+def test_a_system_whose_settings_have_changed_is_not_asked_again(cache, monkeypatch):
+    run(cache, request=RunRequest("example", systems=("bm25",)), progress=silent)
+    searched = example("other-languages", "bm25")
+    first = what_if.planned(searched, cache.root)
+    what_if.answer(searched, cache.root)
+    entry = catalogue.entry("bm25")
+    monkeypatch.setattr(catalogue, "entry", lambda name: replace(entry, k1=9.0))
+    assert what_if.planned(searched, cache.root).key != first.key  # the kept hits of the run alone
+    assert what_if.offered("example", "main", "bm25", cache.root) == ("rrf", "score", "other-languages")
+    with pytest.raises(InputError, match="what-if pool: bm25: its settings in the catalogue have changed since it ran"):
+        what_if.answer(example("pool", "bm25"), cache.root)
 
 
 @pytest.mark.slow
