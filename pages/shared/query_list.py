@@ -26,7 +26,7 @@ def filters(
     Args:
         systems: those that A and B are chosen from.
         languages: tag to name.
-        tagged: draws the field for tags, and says which queries it lets through; None for all.
+        tagged: draws the fields for tags and people, and says which queries it lets through; None for all.
     """
     known = {label.name: label.short for label in systems}
     route = st.columns([1, 1, 1, 1, 1])

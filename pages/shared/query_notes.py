@@ -40,21 +40,37 @@ def of_list(view: NotesView) -> dict[str, list[str]]:
 
 
 def chosen(view: NotesView, clears: Sequence[str]) -> tuple[str, ...] | None:
-    """The ids of the queries with any of the tags that are looked for; None while none is."""
-    if not view.used:
-        return None
-    counts = {row.tag: row.n_queries for row in view.by_tag if row.tag is not None}
-    tags = address.choose_some(
-        st.multiselect,
-        "Tagged",
-        list(view.used),
-        name="tag",
-        clears=clears,
-        format_func=lambda tag: f"{tag} ({counts.get(tag, 0):,})",
-        placeholder="with or without",
-    )
+    """The ids of the queries with any of the tags, of any of the people, that are looked for; None while none is."""
+    tags, authors = _looked_for(view, clears)
     (task,) = view.tasks
-    return notes.tagged(ui.store(), view.benchmark.address, task.name, tags=tags) if tags else None
+    if not tags and not authors:
+        return None
+    return notes.tagged(ui.store(), view.benchmark.address, task.name, tags=tags, authors=authors)
+
+
+def _looked_for(view: NotesView, clears: Sequence[str] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields for tags and for people; nobody is chosen where only one person said anything."""
+    tags: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    counts = {row.tag: row.n_queries for row in view.by_tag}
+    left, right = st.columns(2)
+    if view.used:
+        with left:
+            tags = address.choose_some(
+                st.multiselect,
+                "Tagged",
+                list(view.used),
+                name="tag",
+                clears=clears,
+                format_func=lambda tag: f"{tag} ({counts.get(tag, 0):,})",
+                placeholder="with or without",
+            )
+    if len(view.authors) > 1:
+        with right:
+            authors = address.choose_some(
+                st.multiselect, "By", list(view.authors), name="by", clears=clears, placeholder="anybody"
+            )
+    return tags, authors
 
 
 def show(found: OpenedQuery, asked: Asked, languages: Mapping[str, str]) -> None:
@@ -156,11 +172,23 @@ def _say(act: Callable[[], None]) -> None:
 def show_all(frame: Frame) -> None:
     """Where tags gather, how far people agree, and all that was said, in and out."""
     view = notes.notes(ui.store(), frame.benchmark.address)
-    ui.takeaway(view.takeaway)
     if not view.rows:
+        ui.takeaway(view.takeaway)
         ui.grey("Open a query in the list: under it stand the fields for tags and notes. Or bring a file:")
         _bring(frame)
         return
+    top = st.container()
+    tags, authors = _looked_for(view)
+    view = notes.notes(ui.store(), frame.benchmark.address, wanted=NoteFilter(tags=tags, authors=authors))
+    with top:
+        ui.takeaway(view.takeaway)
+    if view.rows:
+        _gathered(view, frame)
+    _bring(frame)
+
+
+def _gathered(view: NotesView, frame: Frame) -> None:
+    """Where the tags that are looked for gather, how far two people agree on all, and each of them, to take along."""
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("By system", anchor=False)
@@ -179,7 +207,6 @@ def show_all(frame: Frame) -> None:
             ("Markdown", notes_export.as_markdown(view), f"{name}.md", "text/markdown"),
         ):
             st.download_button(words, text, file_name=file, mime=mime, on_click="ignore", key=f"notes-{file}")
-    _bring(frame)
 
 
 def _by_system(view: NotesView, *, dark: bool) -> Markup:

@@ -37,6 +37,18 @@ def test_from_a_cell_to_a_tagged_query_in_the_export(visit, own_store, tmp_path)
         expect(other.locator("body")).to_contain_text("the answers are English", timeout=30_000)
         expect(other.get_by_role("button", name="Take back")).to_have_count(0)
 
+        why = visit(page.url)
+        why.get_by_role("link", name=re.compile("What causes it")).click()  # four
+        expect(why.get_by_role("heading", name="all-MiniLM, cause by cause")).to_be_visible(timeout=60_000)
+        settle(why)
+        why.get_by_role("radio", name="What if").click()  # five
+        expect(why.locator("body")).to_contain_text("Ranked anew from stored vectors", timeout=60_000)
+        settle(why)
+        expect(why.get_by_role("heading", name="The difference, route by route")).to_be_visible()
+        why.get_by_role("combobox", name="What if").click()
+        why.get_by_role("option", name="Fuse runs by their ranks (RRF)").click()
+        expect(why.locator(".takeaway").first).to_contain_text("RRF of all-MiniLM + ", timeout=60_000)
+
         page.get_by_role("button", name="Back to the list").click()
         expect(page.get_by_role("heading", name="Lists side by side")).to_have_count(0, timeout=30_000)
         page.get_by_role("radio", name="Tags and notes").click()

@@ -143,6 +143,12 @@ def test_all_that_was_said(own):
     assert "Ana and Bo have both tagged 1 item" in said
     labels = [element.proto.label for element in page.get("download_button")]
     assert labels == ["CSV", "Markdown"]
+    assert "1 to 1 of 1 queries" in words(own.page("queries", by="Bo"))
+    assert "No query passes" in words(own.page("queries", tag="tokenisation", by="Bo"))
+    assert "“other” is the most frequent tag: 1 of 1 tagged query." in words(own.page("queries", part="notes", by="Bo"))
+    none = own.page("queries", part="notes", tag="tokenisation", by="Bo")
+    assert "Without the filter there are 3." in words(none)
+    assert not none.get("download_button")
 
 
 def test_better_or_worse(example):

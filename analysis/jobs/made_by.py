@@ -1,0 +1,39 @@
+"""Which system of the catalogue made a stored run, where its settings still say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from analysis.store.read import RunRow
+from analysis.systems import catalogue
+from analysis.systems.catalogue import DESCRIPTIVE, Entry
+
+OTHER_TOOL = "the run came from another tool, so its encoder is not known"
+CHANGED = "its settings in the catalogue have changed since it ran"
+
+
+class MadeBy(NamedTuple):
+    """What made a run."""
+
+    entry: Entry | None
+    max_length: int | None = None  # tokens, where the run was told to read fewer than the catalogue says
+    reason: str = ""  # why there is no entry
+
+
+def made_by(run: RunRow) -> MadeBy:
+    """The catalogue's entry that would make the same run again; without one, why."""
+    settings = run.provenance.get("settings")
+    if not settings or run.system not in catalogue.catalogue():
+        return MadeBy(None, reason=OTHER_TOOL)
+    entry = catalogue.entry(run.system)
+    for length in dict.fromkeys((None, settings.get("max_length"))):
+        if _deciding(catalogue.settings(entry, max_length=length)) == _deciding(settings):
+            return MadeBy(entry, length)
+    return MadeBy(None, reason=CHANGED)
+
+
+def _deciding(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What of recorded settings decides a ranking; a system is told by its name already."""
+    found = {key: value for key, value in settings.items() if key not in DESCRIPTIVE}
+    return found | {"parts": {name: _deciding(part) for name, part in settings.get("parts", {}).items()}}
