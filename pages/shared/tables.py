@@ -112,8 +112,13 @@ def spread(found: Interval | None, label: str) -> Markup:
     between = ""
     if found.low is not None and found.high is not None:
         to = "–" if found.low >= 0 else " to "
-        between = f'<br><span class="soft">{found.low:z.2f}{to}{found.high:z.2f}</span>'
-    return Markup(f'<span title="{html.escape(_details(found, label))}">{found.value:.2f}{between}</span>')
+        between = f'<br><span class="soft">{signed(found.low)}{to}{signed(found.high)}</span>'
+    return Markup(f'<span title="{html.escape(_details(found, label))}">{signed(found.value)}{between}</span>')
+
+
+def signed(value: float) -> str:
+    """Two decimals with a real minus sign; what rounds to 0 has no sign."""
+    return f"{value:z.2f}".replace("-", "−")
 
 
 def p_value(p: float | None) -> str:
