@@ -421,9 +421,7 @@ def _disagreeing(rows: _Columns) -> int:
 
 def _ties_against_rank(rows: _Columns) -> int:
     """Queries in which a document has a smaller rank than one of equal score above it; ``rows`` as ranked."""
-    falls = (
-        (rows.query[1:] == rows.query[:-1])
-        & (rows.score[1:] == rows.score[:-1])
-        & (rows.rank[1:] < rows.rank[:-1])  # False where a rank is no number
-    )
-    return len(np.unique(rows.query[1:][falls]))
+    ties = np.flatnonzero(rows.score[1:] == rows.score[:-1])
+    falls = rows.rank[ties + 1] < rows.rank[ties]  # False where a rank is no number
+    same = rows.query[ties + 1] == rows.query[ties]
+    return len(np.unique(rows.query[ties[falls & same]]))
