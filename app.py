@@ -12,6 +12,7 @@ st.navigation(
         st.Page("pages/fairness.py", title="Fairness", url_path="fairness"),
         st.Page("pages/significance.py", title="Significance", url_path="significance"),
         st.Page("pages/queries.py", title="Query explorer", url_path="queries"),
+        st.Page("pages/map.py", title="Embedding map", url_path="map"),
         st.Page("pages/causes.py", title="Why it fails", url_path="causes"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
         st.Page("pages/data.py", title="Data and runs", url_path="data"),

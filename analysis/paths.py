@@ -37,6 +37,11 @@ class Cache:
         return self.root / "documents"
 
     @property
+    def maps(self) -> Path:
+        """Where texts lie in a space of vectors, one Parquet file a picture."""
+        return self.root / "maps"
+
+    @property
     def embeddings(self) -> Path:
         """Vectors in chunks, one folder an encoder and prompt."""
         return self.root / "embeddings"

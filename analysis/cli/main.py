@@ -15,7 +15,9 @@ from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
 from analysis.errors import BabelscopeError, JobCancelledError
+from analysis.geometry.projection import MIN_DISTANCE, NEIGHBOURS
 from analysis.imports import folder, markup_topics, run_rows
+from analysis.jobs.draw_map import MOST, SEED
 from analysis.jobs.what_if import KINDS
 
 CANCELLED = 130  # what shells use for a program that was interrupted
@@ -120,6 +122,35 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
     _add_diagnose(commands)
+    _add_map(commands)
+
+
+def _add_map(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "draw where the texts of a task lie in the space of an encoder, for the page Embedding map"
+    command = _command(commands, "map", work.draw_map, text)
+    command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    command.add_argument("--task", metavar="T", help="may be left out where there is one")
+    command.add_argument("--system", action="append", default=[], metavar="S", help="repeat for several; omitted: all")
+    command.add_argument("--dimensions", type=int, default=2, metavar="N", help="2 or 3 (default %(default)s)")
+    command.add_argument(
+        "--neighbours", type=int, default=NEIGHBOURS, metavar="N", help="of each text (default %(default)s)"
+    )
+    command.add_argument(
+        "--min-distance", type=float, default=MIN_DISTANCE, metavar="X", help="between points (default %(default)s)"
+    )
+    command.add_argument("--seed", type=int, default=SEED, metavar="N", help="of the layout (default %(default)s)")
+    command.add_argument("--most", type=int, default=MOST, metavar="N", help="points; of more a sample (%(default)s)")
+    command.add_argument("--offline", action="store_true", help="never ask a model hub")
+    command.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
+    command.add_argument("--force", action="store_true", help="draw again what is there")
+    for name, text in {
+        "vectors": "your own vectors of documents (.npy), under the name of --system",
+        "ids": "ids of their rows, one a line",
+        "query-vectors": "your own vectors of queries (.npy)",
+        "query-ids": "ids of their rows, one a line",
+        "coordinates": "your own picture: a table with id, x, y, and if you like z and item (document or query)",
+    }.items():
+        command.add_argument(f"--{name}", type=Path, metavar="FILE", help=text)
 
 
 def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from analysis.views.delimited import write_csv
 
 Row = Mapping[str, Any]
@@ -22,8 +24,8 @@ def plain(value: object) -> Any:
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -20,6 +20,7 @@ from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.views import causes as causes_view
 from analysis.views import data as data_view
+from analysis.views import embedding_map as map_view
 from analysis.views import fairness as fairness_view
 from analysis.views import method as method_view
 from analysis.views import overview as overview_view
@@ -408,6 +409,7 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "fairness": fairness_view.page,
     "recoverability": recoverability_view.recoverability,
     "significance": significance_view.significance,
+    "map": map_view.page,
     "causes": causes_view.page,
     "queries": _show_queries,
     "method": method_view.page,

@@ -20,6 +20,9 @@ from analysis.imports.report import BenchmarkReport, table
 from analysis.jobs.build import build_bedside, build_icd10
 from analysis.jobs.diagnose import DiagnoseRequest
 from analysis.jobs.diagnose import diagnose as diagnose_runs
+from analysis.jobs.draw_map import MapRequest
+from analysis.jobs.draw_map import draw_map as draw_maps
+from analysis.jobs.give_map import Given, give_map
 from analysis.jobs.import_benchmark import BenchmarkRequest, FoundBenchmark, read_benchmark, store_benchmark
 from analysis.jobs.imports import ScoresReport, ScoresRequest
 from analysis.jobs.imports import import_scores as store_scores
@@ -152,6 +155,32 @@ def diagnose(options: argparse.Namespace) -> None:
         progress.result(JobResult(outcome, options.benchmark, task, rows, output.plain(report)))
     for item, reason in report.untold:
         print(f"{item}: {reason}", file=sys.stderr)
+    print(outcome, file=sys.stderr)
+
+
+def draw_map(options: argparse.Namespace) -> None:
+    """Draw where texts lie in the space of each encoder."""
+    cache = paths.cache(options.cache)
+    request = MapRequest(
+        options.benchmark,
+        options.task,
+        tuple(options.system),
+        dimensions=options.dimensions,
+        neighbours=options.neighbours,
+        min_distance=options.min_distance,
+        seed=options.seed,
+        most=options.most,
+        force=options.force,
+        load=LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code),
+    )
+    given = Given(options.vectors, options.ids, options.query_vectors, options.query_ids, options.coordinates)
+    with JobProgress(cache, job_name("map")) as progress:
+        if given == Given():
+            report = draw_maps(cache, request=request, progress=progress)
+        else:
+            report = give_map(cache, given=given, request=request, progress=progress)
+        outcome = f"drew {len(report.stored)} maps, kept {len(report.kept)}"
+        progress.result(JobResult(outcome, options.benchmark, report.task, (), output.plain(report)))
     print(outcome, file=sys.stderr)
 
 

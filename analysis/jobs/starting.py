@@ -60,6 +60,7 @@ COMMANDS = {
     "build": Command(("run",), (), 1),
     "run": Command(("benchmark", "task", "systems", "depth", "keep-hits"), ("force",)),
     "diagnose": Command(("benchmark", "task", "system")),
+    "map": Command(("benchmark", "task", "system", "dimensions")),
     "what-if": Command(("benchmark", "task", "system", "k", "pool", "keep"), (), 1),
     "rename benchmark": Command(("to",), (), 1),
     "rename run": Command(("system", "to")),

@@ -777,7 +777,9 @@ class Store:
         hits = self._rows("SELECT hits_file, hits_checksum FROM run WHERE hits_file IS NOT NULL ORDER BY run_id")
         documents = self._rows("SELECT documents_file, documents_checksum FROM task ORDER BY task_id")
         files = [(self.cache.hits / row[0], row[1]) for row in hits]
+        maps = self._rows("SELECT points_file, points_checksum FROM projection ORDER BY task_id, system, dimensions")
         files += [(self.cache.documents / row[0], row[1]) for row in documents]
+        files += [(self.cache.maps / row[0], row[1]) for row in maps]
         faults = []
         for path, checksum in files:
             if not path.is_file():

@@ -42,6 +42,7 @@ WAITING = "wait for another job to end"
 OF_TASK = (
     "published",
     "published_source",
+    "projection",
     "flag",
     "judgement",
     "excluded",
@@ -53,6 +54,8 @@ OF_TASK = (
 """Tables with a row or more for a task, beside those of its runs."""
 OF_DIAGNOSIS = ("text_tokens", "text_space", "translation", "centroid_distance", "word_match")
 """Tables with what was found out about a run besides its ranking."""
+PROJECTIONS = 7
+"""The schema that first names maps."""
 LEFTOVER = re.compile(r"store-\d+\.[0-9a-f]{8}\.tmp.*")  # a next generation, its log and its spill folder
 ROW_GROUP = 122_880  # rows of a Parquet file that are skipped or read together
 ENCODINGS = {pa.int32(): "DELTA_BINARY_PACKED", pa.float64(): "BYTE_STREAM_SPLIT"}
@@ -190,7 +193,8 @@ def unnamed_files(cache: Cache) -> list[Path]:
         for path in cache.root.glob("store-*")
         if LEFTOVER.fullmatch(path.name) or generations.generation_number(path)
     }
-    bulk = (path for folder in (cache.hits, cache.documents) for path in folder.glob("*") if BULK.fullmatch(path.name))
+    folders = (cache.hits, cache.documents, cache.maps)
+    bulk = (path for folder in folders for path in folder.glob("*") if BULK.fullmatch(path.name))
     return sorted({*ours, *bulk} - named)
 
 
@@ -198,7 +202,11 @@ def bulk_files(cache: Cache, connection: duckdb.DuckDBPyConnection) -> set[Path]
     """Every Parquet file that a store names."""
     hits = connection.execute("SELECT hits_file FROM run WHERE hits_file IS NOT NULL").fetchall()
     documents = connection.execute("SELECT documents_file FROM task").fetchall()
-    return {cache.hits / row[0] for row in hits} | {cache.documents / row[0] for row in documents}
+    found = {cache.hits / row[0] for row in hits} | {cache.documents / row[0] for row in documents}
+    if generations.schema_of(connection) < PROJECTIONS:
+        return found  # of a kept generation that an older program wrote
+    maps = connection.execute("SELECT points_file FROM projection").fetchall()
+    return found | {cache.maps / row[0] for row in maps}
 
 
 def file_checksum(path: Path) -> str:
@@ -499,6 +507,10 @@ class Writer:
         known = self._run("SELECT run_id FROM run WHERE task_id = ? AND system = ?", [task_id, system])
         if known:
             self.remove_diagnosis(known[0][0])
+            self._run(
+                "DELETE FROM projection WHERE task_id = ? AND system = ? AND run_fingerprint IS NOT NULL",
+                [task_id, system],
+            )
             for table in ("relevant_rank", "query_score", "language_above", "run_concentration", "score", "run"):
                 self._run(f"DELETE FROM {table} WHERE run_id = ?", [known[0][0]])  # noqa: S608 (fixed names)
 
@@ -544,6 +556,42 @@ class Writer:
         for table in (*OF_DIAGNOSIS, "diagnosis"):
             self._run(f"DELETE FROM {table} WHERE run_id = ?", [run_id])  # noqa: S608 (fixed names)
 
+    def add_projection(
+        self,
+        task_id: int,
+        system: str,
+        *,
+        points: Mapping[str, NDArray[Any]],
+        parameters: Mapping[str, object],
+        **columns: object,
+    ) -> None:
+        """Store a picture of where texts lie in place of the one before it of as many dimensions.
+
+        Args:
+            task_id: the task.
+            system: whose vectors they are.
+            points: a column for each of the fields of ``PointColumns``.
+            parameters: of the layout.
+            **columns: the other columns of ``projection``, but for those that are counted here.
+        """
+        dimensions = columns["dimensions"]
+        self._run(
+            "DELETE FROM projection WHERE task_id = ? AND system = ? AND dimensions = ?", [task_id, system, dimensions]
+        )
+        table = pa.table({name: _column(column) for name, column in points.items()})
+        file, checksum = self._write_parquet(table, self._cache.maps)
+        self._add(
+            "projection",
+            task_id=task_id,
+            system=system,
+            parameters=json.dumps(dict(parameters)),
+            n_points=table.num_rows,
+            points_file=file,
+            points_checksum=checksum,
+            made_at=generations.now(),
+            **columns,
+        )
+
     def remove_benchmark(self, benchmark_id: int) -> None:
         """Remove one version of a benchmark with its tasks and their runs; other versions stay.
 
@@ -573,7 +621,7 @@ class Writer:
         for row in rows:
             known, *labels = (new, title, short, row[3]) if row[0] == name else row
             self._add("system", name=known, **dict(zip(("title", "short", "paradigm"), labels, strict=True)))
-        for table in ("run", "published", "published_source"):
+        for table in ("run", "published", "published_source", "projection"):
             self._run(f"UPDATE {table} SET system = ? WHERE system = ?", [new, name])  # noqa: S608 (fixed names)
         for run_id, parents in self._run("SELECT run_id, parents FROM run WHERE parents <> '[]'"):
             renamed = [new if parent == name else parent for parent in json.loads(parents)]
@@ -641,6 +689,14 @@ def _card(benchmark: Benchmark) -> dict[str, object]:
 def _with_run(run_id: int, columns: Mapping[str, Any]) -> pa.Table:
     table = pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
     return table.append_column("run_id", pa.array(np.full(table.num_rows, run_id, dtype=np.int32)))
+
+
+def _column(values: NDArray[Any]) -> pa.Array:
+    """An array as a column; the rows of a matrix become lists."""
+    if values.ndim == 1:
+        return pa.array(values, from_pandas=True)
+    n, width = values.shape
+    return pa.ListArray.from_arrays(np.arange(n + 1, dtype=np.int32) * width, pa.array(values.ravel()))
 
 
 def _document_table(task_id: int, task: Task, dangling: Sequence[str]) -> pa.Table:

@@ -59,6 +59,7 @@ class Asked(NamedTuple):
         apart: ranks between A and B at least.
         text: that the query contains, in any case, or its id or family.
         ids: only these queries; None for all.
+        places: only the queries at these positions of the task; None for all.
         order: a key of ``ORDERS``.
     """
 
@@ -73,6 +74,7 @@ class Asked(NamedTuple):
     apart: int = 0
     text: str = ""
     ids: tuple[str, ...] | None = None
+    places: tuple[int, ...] | None = None
     order: str = "depth"
 
 
@@ -244,6 +246,8 @@ class _SortedOut:
             keep = keep & self._apart()
         if asked.ids is not None:
             keep = keep & np.isin(self.evidence.queries.id.astype(str), asked.ids)
+        if asked.places is not None:
+            keep = keep & np.isin(np.arange(len(keep)), asked.places)
         found = np.flatnonzero(keep)
         return found[np.argsort(-self._gap()[found], kind="stable")]
 

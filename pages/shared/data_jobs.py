@@ -20,6 +20,7 @@ NAMES = {
     jobs.ADD_ICD10: "Add ICD-10",
     "build": "Build {item}",
     "run": "Run {systems} on {benchmark}",
+    "map": "Draw maps of {benchmark}",
     "diagnose": "Look at what lies behind the runs of {benchmark}",
     "import-benchmark": "Import benchmark {benchmark}",
     "import-run": "Import run {system} of {benchmark}",

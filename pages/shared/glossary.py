@@ -267,6 +267,32 @@ RECOVERABILITY = (
 )
 
 CAUSES_CAPTION = "The deeper a cell, the more is lost; blank where nothing is known, hatched below 30 queries or texts"
+MAP = (
+    (
+        "The picture",
+        "UMAP lays texts out so that those near in the encoder’s space stay near. Distances between far groups, their "
+        "sizes and the axes mean nothing; the numbers under the picture are taken from the space itself.",
+    ),
+    ("Neighbours in own language", "Of each text’s nearest texts by cosine, the share in its own language."),
+    ("Translation near", "Texts that have the same thing in another language among their nearest."),
+    (
+        "Alignment",
+        "How much nearer a text is to its translation than to another text in that language (mean difference of "
+        "cosines): 0 to about 1, higher is better.",
+    ),
+    ("Language told", "How often a linear classifier tells a text’s language from its vector alone."),
+    ("Silhouette by language", "Near 1 each language is a cloud apart; near 0 they are one cloud."),
+    (
+        "Hubness",
+        "Skewness of how often each text is among others’ nearest: well above 0, a few texts are near everything.",
+    ),
+    (
+        "Trustworthiness, continuity",
+        "Near in the picture is near in the space; near in the space is near in the picture. 1 is best. "
+        "Venna & Kaski (2001).",
+    ),
+)
+
 CAUSES = (
     (
         "Characters its tokeniser does not know",

@@ -47,6 +47,7 @@ def filters(
     outcome = wanted if wanted in (OUTCOMES if b else ("nobody", "everybody")) else "all"
     text, order, least, most, apart = _more(known, a, b)
     ids = tagged()
+    places = _among()
     return Asked(
         query_language=None if spoken == ANY else spoken,
         answers=answers,
@@ -59,6 +60,7 @@ def filters(
         apart=apart,
         text=text,
         ids=ids,
+        places=places,
         order=order,
     )
 
@@ -121,6 +123,17 @@ def outcome(view: QueriesView) -> str:
         format_func=words,
         required=True,
     )
+
+
+def _among() -> tuple[int, ...] | None:
+    """The queries that another page chose, with a way out of the choice; None while none did."""
+    named = address.many("among")
+    if named is None:
+        return None
+    places = tuple(int(place) for place in named if place.isascii() and place.isdecimal())
+    words = f"Only the {len(places):,} chosen on the map. Look among all"
+    st.button(words, on_click=address.put, kwargs={"among": None, "start": None})
+    return places
 
 
 def show(view: QueriesView, *, start: int, dark: bool, tagged: Mapping[str, Sequence[str]]) -> None:

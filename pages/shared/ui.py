@@ -59,11 +59,12 @@ RECOVERABILITY = PageLink("pages/recoverability.py", "recoverability", "Recovera
 FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
 SIGNIFICANCE = PageLink("pages/significance.py", "significance", "Significance", "Is it real?")
 QUERIES = PageLink("pages/queries.py", "queries", "Query explorer", "Which queries fail?")
+MAP = PageLink("pages/map.py", "map", "Embedding map", "What does the space look like?")
 CAUSES = PageLink("pages/causes.py", "causes", "Why it fails", "What causes it?")
 DATA = PageLink("pages/data.py", "data", "Data and runs", "What is here, and how do I bring my own?")
 METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, CAUSES, PROBE, DATA, METHOD)
+PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, MAP, CAUSES, PROBE, DATA, METHOD)
 
 
 @dataclass(frozen=True)
