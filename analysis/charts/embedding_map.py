@@ -20,7 +20,7 @@ from analysis.views.embedding_map import FOUND, LATER, MISSED, Group, MapView, P
 
 HEIGHT = 620
 SIZE, LARGE = 5, 10
-FAINT = 0.12
+FAINT = 0.22
 PIXELS = 900  # a side of the image
 DOT = 1  # pixels around a painted point
 MARGIN = 0.04  # of the points' width, left free around them

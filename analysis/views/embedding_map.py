@@ -37,7 +37,6 @@ LIVE = 5000
 SEED = 20_260_101
 DISPLACED = 10
 NO_VECTORS = "it has no vector for a text"
-NOT_DRAWN = "it has not been drawn"
 
 
 class Drawable(NamedTuple):
@@ -46,6 +45,7 @@ class Drawable(NamedTuple):
     system: SystemLabel
     dimensions: tuple[int, ...]  # that are drawn
     reason: str | None  # why it can never be; None where it can
+    by_job: bool  # its vectors are a run's, so that more can be drawn of them
 
 
 class Group(NamedTuple):
@@ -140,8 +140,14 @@ def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
     for row in projections.projections(store, task.task_id):
         drawn.setdefault(row.system, []).append(row.dimensions)
     runs = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
+    lacking = {name: _no_vectors(run) for name, run in runs.items()}
     return tuple(
-        Drawable(label, tuple(drawn.get(name, ())), None if name in drawn else _no_vectors(runs[name]))
+        Drawable(
+            label,
+            tuple(drawn.get(name, ())),
+            None if name in drawn else lacking[name],
+            lacking.get(name, NO_VECTORS) is None,
+        )
         for name, label in labels.items()
         if name in drawn or (name in runs and (not selection.systems or name in selection.systems))
     )

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis import jobs
 from analysis.charts import embedding_map as charts
 from analysis.views import embedding_map
-from analysis.views.embedding_map import COLOURS, OUTCOMES, Drawable, Listed, MapView
+from analysis.views.embedding_map import COLOURS, OUTCOMES, Drawable, Listed, MapView, Near
 from analysis.views.selection import SystemLabel, capitalised
 from pages.shared import address, job_box, links, tables, ui
 from pages.shared.tables import Cell, Markup
@@ -223,18 +223,21 @@ def _to_point(view: MapView, text: Listed, *, dark: bool) -> Markup:
     return Markup(tables.badge(text.language, dark=dark) + links.link(words, point=_key(view, text.row)))
 
 
-def _texts(view: MapView, texts: Sequence[Listed], *, dark: bool, cosines: Sequence[float] = ()) -> Markup:
-    rows: list[Sequence[Cell] | str] = []
-    for place, text in enumerate(texts):
-        row: list[Cell] = [
-            _to_point(view, text, dark=dark),
-            _kind(text),
-            tables.escaped(text.family),
-            OUTCOMES[text.outcome],
-        ]
-        rows.append([f"{cosines[place]:.2f}", *row] if cosines else row)
+def _texts(view: MapView, texts: Sequence[Listed], *, dark: bool) -> Markup:
+    rows: list[Sequence[Cell] | str] = [
+        [_to_point(view, text, dark=dark), _kind(text), tables.escaped(text.family), OUTCOMES[text.outcome]]
+        for text in texts
+    ]
     columns = {"Text": "passage", "Kind": "text", "Concept": "text", "What becomes of it": "text"}
-    return tables.table({"Cosine": "number", **columns} if cosines else columns, rows, caption="Texts")
+    return tables.table(columns, rows, caption="Texts")
+
+
+def _nearest(view: MapView, found: Sequence[Near], *, dark: bool) -> Markup:
+    rows: list[Sequence[Cell] | str] = [
+        [f"{near.cosine:.2f}", _to_point(view, near.text, dark=dark), tables.escaped(near.text.family)]
+        for near in found
+    ]
+    return tables.table({"Cosine": "number", "Text": "passage", "Concept": "text"}, rows, caption="Nearest texts")
 
 
 def neighbourhood(frame: Frame, view: MapView) -> None:
@@ -247,15 +250,14 @@ def neighbourhood(frame: Frame, view: MapView) -> None:
     tables.show(tables.passage(text.text, language=text.language, dark=frame.dark))
     if text.is_query:
         ui.go_to(ui.QUERIES, "Open it in the Query explorer →", **ui.shared_choices(), query=text.id)
-    for place, picture in enumerate(view.pictures):
-        found = embedding_map.nearest(ui.store(), frame.selection, view, picture=place, row=row)
-        st.subheader(tables.literal(picture.system.short), anchor=False)
-        if not found:
-            ui.grey("Only coordinates are known of it, not the vectors.")
-            continue
-        tables.show(
-            _texts(view, [near.text for near in found], cosines=[near.cosine for near in found], dark=frame.dark)
-        )
+    for place, (picture, column) in enumerate(zip(view.pictures, st.columns(len(view.pictures)), strict=True)):
+        with column:
+            st.subheader(tables.literal(picture.system.short), anchor=False)
+            found = embedding_map.nearest(ui.store(), frame.selection, view, picture=place, row=row)
+            if found:
+                tables.show(_nearest(view, found, dark=frame.dark))
+            else:
+                ui.grey("Only coordinates are known of it, not the vectors.")
 
 
 def displaced(frame: Frame, view: MapView) -> None:
@@ -284,6 +286,10 @@ def offer(frame: Frame, known: Sequence[Drawable]) -> None:
         return
     if missing:
         _offer(frame, missing, first=not any(each.dimensions for each in known))
+    flat = [each.system for each in known if each.dimensions == (2,) and each.by_job]
+    if flat:
+        act = _starts(frame, flat, dimensions=3)
+        job_box.button("Draw it in three dimensions too", act, frame.tasks[0].name, key="map-deep")
     if never:
         ui.grey(tables.literal(f"No vector of a text, so nothing to draw: {', '.join(never)}."))
 
@@ -303,10 +309,11 @@ def _offer(frame: Frame, missing: Sequence[SystemLabel], *, first: bool) -> None
 class _starts:  # noqa: N801 (reads as a verb)
     """Starts the job on one task of a benchmark."""
 
-    def __init__(self, frame: Frame, systems: Sequence[SystemLabel]) -> None:
+    def __init__(self, frame: Frame, systems: Sequence[SystemLabel], *, dimensions: int = 2) -> None:
         self._options: jobs.Options = {
             "benchmark": frame.benchmark.address,
             "system": [label.name for label in systems],
+            "dimensions": str(dimensions),
         }
 
     def __call__(self, task: str) -> None:

@@ -98,9 +98,9 @@ def test_a_slice_leaves_queries_out_and_documents_in(cache):
 
 def test_who_can_be_drawn(cache):
     found = views.drawable(read.open_store(cache), ASKED)
-    assert [(each.system.name, each.dimensions, each.reason) for each in found] == [
-        ("bad", (2,), None),
-        ("good", (2,), None),
+    assert [(each.system.name, each.dimensions, each.reason, each.by_job) for each in found] == [
+        ("bad", (2,), None, False),
+        ("good", (2,), None, False),
     ]
 
 
