@@ -21,6 +21,7 @@ from analysis.views.embedding_map import FOUND, LATER, MISSED, Group, MapView, P
 HEIGHT = 620
 SIZE, LARGE = 5, 10
 FAINT = 0.22
+THIN = 0.07  # lines of all concepts
 PIXELS = 900  # a side of the image
 DOT = 1  # pixels around a painted point
 MARGIN = 0.04  # of the points' width, left free around them
@@ -55,16 +56,16 @@ def embedding_map(
         if len(view.live) < view.n:
             _paint(figure, view, picture, column, faint=bool(out), dark=dark)
         if joined:
-            figure.add_trace(_lines(view, picture, np.arange(view.n), alpha=0.15, dark=dark), row=1, col=column)
+            figure.add_trace(_lines(view, picture, np.arange(view.n), alpha=THIN, dark=dark), row=1, col=column)
         if family:
             figure.add_trace(_lines(view, picture, view.family_rows(family), alpha=0.9, dark=dark), row=1, col=column)
         for code, group in enumerate(view.groups):
             if group.n:
-                trace = _points(view, picture, code, out, first=column == 1, dark=dark)
-                figure.add_trace(trace, row=1, col=column)
+                figure.add_trace(_points(view, picture, code, out, dark=dark), row=1, col=column)
         if placed:
             figure.add_trace(_live(placed[column - 1], dark=dark), row=1, col=column)
         theme.head(figure, _title(picture, dark=dark), left=figure.layout[_axis("xaxis", column)].domain[0], dark=dark)
+    figure.add_traces([_key(view, code, dark=dark) for code, group in enumerate(view.groups) if group.n])
     figure.update_layout(
         showlegend=True,
         legend={**theme.legend(dark=dark), "y": 0, "yanchor": "top", "yref": "paper", "itemsizing": "constant"},
@@ -107,7 +108,20 @@ def _colour(view: MapView, group: Group, code: int, *, dark: bool) -> str:
     return theme.OTHER_LANGUAGES[code % len(theme.OTHER_LANGUAGES)]
 
 
-def _points(view: MapView, picture: Picture, code: int, out: set[int], *, first: bool, dark: bool) -> go.Scatter:
+def _key(view: MapView, code: int, *, dark: bool) -> go.Scatter:
+    """A mark of the legend, which stays as it is when points fade."""
+    group = view.groups[code]
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=f"{theme.plain(group.title)} ({group.n:,})",
+        legendgroup=group.key,
+        marker={"color": _colour(view, group, code, dark=dark), "size": SIZE},
+    )
+
+
+def _points(view: MapView, picture: Picture, code: int, out: set[int], *, dark: bool) -> go.Scatter:
     group = view.groups[code]
     known = np.union1d(view.live, np.array(sorted(out), dtype=np.intp)) if out else view.live
     rows = known[view.group[known] == code]
@@ -118,9 +132,8 @@ def _points(view: MapView, picture: Picture, code: int, out: set[int], *, first:
         x=picture.points[rows, 0],
         y=picture.points[rows, 1],
         mode="markers",
-        name=f"{theme.plain(group.title)} ({group.n:,})",
         legendgroup=group.key,
-        showlegend=first,
+        showlegend=False,
         customdata=[[int(row)] for row in rows],
         hovertemplate=[
             f"{view.languages[view.language[row]]} {what} · {theme.plain(str(view.family[row]))}<extra></extra>"

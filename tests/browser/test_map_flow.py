@@ -16,7 +16,7 @@ SYSTEMS = ("all-minilm-l6-v2", "use-multilingual-v3")
 LARGE = """() => {
     const out = {x: 0, x2: 0};
     for (const trace of document.querySelector('.js-plotly-plot')._fullData)
-        if (trace.mode === 'markers')
+        if (trace.customdata)
             out[trace.xaxis] += Array.from(trace.marker.size).filter(size => size > 6).length;
     return out;
 }"""

@@ -27,14 +27,14 @@ def store(example_store, tmp_path_factory):
 
 
 def marks(figure, axis="x"):
-    return [trace for trace in figure.data if trace.mode == "markers" and (trace.xaxis or "x") == axis]
+    return [trace for trace in figure.data if trace.customdata is not None and (trace.xaxis or "x") == axis]
 
 
 def test_dots_are_documents_and_diamonds_queries_in_their_languages_colours(store):
     view = views.embedding_map(store, ASKED, systems=("good",))
     figure = charts.embedding_map(view)
     assert {trace.type for trace in figure.data} == {"scatter"}
-    assert [trace.name for trace in marks(figure)] == ["en (4)", "fr (2)", "ja (2)"]
+    assert [trace.name for trace in figure.data if trace.showlegend is None] == ["en (4)", "fr (2)", "ja (2)"]
     shapes = {
         int(row[0]): shape
         for trace in marks(figure)
