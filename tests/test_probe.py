@@ -87,6 +87,49 @@ def test_free_text_has_no_known_answers(store):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("system", ["all-minilm-l6-v2", "rrf-bm25-use", "maxsim-all-minilm"])
+def test_the_nearest_concept_of_a_stored_query_is_its_own(store, system):
+    task = store.tasks(store.benchmark("icd10").benchmark_id)[0]
+    queries = store.queries(task.task_id)
+    found = probe.nearest(store, str(queries.text[7]), systems=[system], benchmark="icd10")
+    assert found[0].text == queries.text[7]
+    assert (found[0].measure, found[0].score) == ("cosine", pytest.approx(1, abs=1e-5))
+    assert len({near.family for near in found}) == 3
+    assert [near.score for near in found] == sorted((near.score for near in found), reverse=True)
+
+
+@pytest.mark.slow
+def test_of_several_encoders_a_multilingual_one_says_what_is_near(store):
+    found = probe.nearest(
+        store, "Herzinfarkt", systems=["bm25", "all-minilm-l6-v2", "use-multilingual-v3"], benchmark="icd10"
+    )
+    assert found[0].short == "USE multilingual"
+
+
+def test_without_an_encoder_words_say_what_is_near(example_store):
+    asked = {"systems": ["bm25"], "benchmark": "example"}
+    (found,) = probe.nearest(example_store, "another QUESTION", **asked)
+    assert (found.family, found.query_id, found.measure, found.short) == ("c", "q1", "BM25", "BM25 CJK")
+    assert found.score > 0
+    assert probe.nearest(example_store, "nothing alike", **asked) == ()
+    (han,) = probe.nearest(example_store, "質問です", **asked)
+    assert han.query_id == "q2"
+    (encoded,) = probe.nearest(example_store, "question", systems=["all-minilm-l6-v2"], benchmark="example")
+    assert encoded.measure == "BM25"  # no vector of a query is stored, and none is made
+    with pytest.raises(InputError, match="empty"):
+        probe.nearest(example_store, " ", **asked)
+
+
+def test_what_is_flagged_is_not_near(tmp_path):
+    made = worked_example()
+    flags = (Flag("query", "q1", "other script"),)
+    store = put(Cache(tmp_path), replace(made, tasks=(replace(made.tasks[0], flags=flags),)), {})
+    for without, ids in ((False, ["q1"]), (True, [])):
+        found = probe.nearest(store, "question", systems=["bm25"], benchmark="example", without_flagged=without)
+        assert [near.query_id for near in found] == ids
+
+
+@pytest.mark.slow
 def test_bad_questions_are_refused(store):
     with pytest.raises(InputError, match="empty"):
         probe.ask(store, "  ", system="bm25", benchmark="icd10")
