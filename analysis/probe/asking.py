@@ -80,6 +80,7 @@ class Concept(NamedTuple):
     label: str  # in English where there is an English version
     languages: tuple[str, ...]
     texts: tuple[str, ...]  # one a language
+    queries: tuple[str, ...]  # ids, one a language
 
 
 HEART_ATTACK: Mapping[str, str] = MappingProxyType({
@@ -130,15 +131,19 @@ def concepts(
     """
     task_id = find_task(store, benchmark, task).task_id
     queries, flagged = store.queries(task_id), store.flagged(task_id).queries
-    versions: dict[str, dict[str, str]] = {}
-    for key, language, text, doubtful in zip(keys(queries), queries.language, queries.text, flagged, strict=True):
+    versions: dict[str, dict[str, tuple[str, str]]] = {}
+    columns = (keys(queries), queries.language, queries.text, queries.id, flagged)
+    for key, language, text, name, doubtful in zip(*columns, strict=True):
         if not (without_flagged and doubtful):
-            versions.setdefault(key, {}).setdefault(language, text)
-    found = [
-        Concept(key, texts.get("en") or next(iter(texts.values())), tuple(texts), tuple(texts.values()))
-        for key, texts in versions.items()
-    ]
+            versions.setdefault(key, {}).setdefault(language, (text, name))
+    found = [_concept(key, asked) for key, asked in versions.items()]
     return tuple(sorted(found, key=lambda concept: (concept.label.casefold(), concept.family)))
+
+
+def _concept(key: str, asked: Mapping[str, tuple[str, str]]) -> Concept:
+    texts, queries = zip(*asked.values(), strict=True)
+    label = asked["en"][0] if "en" in asked and asked["en"][0] else texts[0]
+    return Concept(key, label, tuple(asked), texts, queries)
 
 
 def ask(

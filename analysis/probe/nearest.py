@@ -18,6 +18,7 @@ from analysis.store.read import Store
 from analysis.systems import catalogue
 from analysis.systems.bm25 import Lexical
 from analysis.systems.catalogue import Entry
+from analysis.systems.encoders import Encoder
 
 WORDS = "bm25-cjk"
 """What compares words where no encoder can: it cuts Chinese and Japanese too."""
@@ -37,7 +38,13 @@ class Nearest(NamedTuple):
     short: str  # of the system that measured it
 
 
-Vectors = NDArray[np.float32]
+class _Known(NamedTuple):
+    """An encoder, which stays loaded until it is asked, and what it made of all queries of a task."""
+
+    encoder: Encoder
+    vectors: NDArray[np.float32]  # (Q, d)
+
+
 T = TypeVar("T")
 Key = tuple[str, str, str]
 """Cache folder, checksum of the task, and the system that compares."""
@@ -87,9 +94,8 @@ def nearest(
     for entry in _encoders(systems):
         known = _remembered((root, row.checksum, entry.name), partial(_stored, store, content, entry))
         if known is not None:
-            asked = SEATS.bench(store).encoder(entry).encode([text], role="query")[0]
             compared = np.flatnonzero(left)
-            cosine = known[compared] @ asked
+            cosine = known.vectors[compared] @ known.encoder.encode([text], role="query")[0]
             order = np.argsort(-cosine, kind="stable")
             return _concepts(content, compared[order], cosine[order], measure="cosine", entry=entry)[:count]
     words = _remembered((root, row.checksum, WORDS), partial(_words, content))
@@ -110,9 +116,10 @@ def _behind(system: Entry) -> list[str]:
     return [name for part in system.parts for name in _behind(catalogue.entry(part))]
 
 
-def _stored(store: Store, content: Content, entry: Entry) -> Vectors | None:
-    """The vectors of all queries of a task, ``(Q, d)``; None where one is not stored."""
-    return SEATS.bench(store).stored(entry, content.questions.texts, role="query")
+def _stored(store: Store, content: Content, entry: Entry) -> _Known | None:
+    bench = SEATS.bench(store)
+    vectors = bench.stored(entry, content.questions.texts, role="query")
+    return None if vectors is None else _Known(bench.encoder(entry), vectors)
 
 
 def _words(content: Content) -> Lexical:
