@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import plotly.graph_objects as go
 
 from analysis.charts import theme
 
 LINE = 46
-"""Pixels a row, unless many of its marks are near each other."""
+"""Pixels a row, unless more than three of its marks are near each other."""
 
-LANE = 15
+LANE = 14
 """Pixels between marks that are stacked."""
+
+LANES = (0, -1, 1, -2, 2)
+"""On the line, above it, below it, further above, further below."""
 
 MARGIN = 0.12
 """Room on the axis before rank 1 and after the last mark, in powers of ten."""
@@ -60,14 +62,15 @@ def rank_strip(
     end = math.log10(max(n_documents, 100))
     beyond, near = end + BEYOND * (1 + narrow), NEAR * (1 + narrow)
     placed = [_placed([mark for mark in marks if mark.row == row], beyond=beyond, near=near) for row in rows]
-    lanes = 1 + max((abs(one.lane) for row in placed for one in row), default=0) * 2
-    line = max(LINE, LANE * lanes + 4)
+    crowded = narrow or any(abs(one.lane) > 1 for row in placed for one in row)  # narrow ones stand side by side
+    line = LANE * len(LANES) if crowded else LINE
+    last = max([beyond + narrow * near * 1.3, *(one.place for row in placed for one in row)])
     theme.dress(figure, dark=dark, height=len(rows) * line + 84)
     for index, row in enumerate(placed):
         _row(figure, index, row, beyond=beyond, lift=LANE / line, dark=dark)
     _shade(figure, top=top, dark=dark)
     figure.update_layout(
-        xaxis=_rank_axis(n_documents, end=end, beyond=beyond),
+        xaxis=_rank_axis(n_documents, end=end, beyond=beyond, last=last),
         yaxis={
             "range": [len(rows) - 0.5, -0.5],
             "tickvals": list(range(len(rows))),
@@ -80,10 +83,10 @@ def rank_strip(
     return figure
 
 
-def _rank_axis(n_documents: int, *, end: float, beyond: float) -> dict[str, object]:
+def _rank_axis(n_documents: int, *, end: float, beyond: float, last: float) -> dict[str, object]:
     ticks = [place for place in range(math.ceil(end)) if place < end - (beyond - end)]
     return {
-        "range": [-MARGIN, beyond + MARGIN],
+        "range": [-MARGIN, last + MARGIN],
         "tickvals": [*ticks, end, beyond],
         "ticktext": [*(f"{10**place:,}" for place in ticks), f"{n_documents:,}", "not found"],
         "tickangle": 0,
@@ -116,25 +119,17 @@ class _Placed:
 
 
 def _placed(marks: Sequence[RankMark], *, beyond: float, near: float) -> list[_Placed]:
-    """The marks of one query from left to right, each in the first lane whose last mark it would not cover."""
-    ordered = sorted(
-        ((math.log10(mark.rank) if mark.rank else beyond, mark) for mark in marks), key=lambda pair: pair[0]
-    )
-    free: dict[int, float] = {}  # lane -> where the next mark may stand
-    found = []
-    for place, mark in ordered:
-        lane = next(lane for lane in _lanes() if free.get(lane, -math.inf) <= place)
+    """The marks of one query, each where it covers no other: stacked, and those not found in columns of three."""
+    free = dict.fromkeys(LANES, -math.inf)  # where the next mark may stand
+    placed = []
+    for mark in sorted((mark for mark in marks if mark.rank), key=lambda mark: mark.rank or 0):
+        place = math.log10(mark.rank or 1)
+        lane = next((lane for lane in LANES if free[lane] <= place), min(LANES, key=free.__getitem__))
         free[lane] = place + near
-        found.append(_Placed(mark, place, lane))
-    return found
-
-
-def _lanes() -> Iterator[int]:
-    """On the line, above it, below it, and so on outwards."""
-    yield 0
-    for distance in count(1):
-        yield -distance
-        yield distance
+        placed.append(_Placed(mark, place, lane))
+    for number, mark in enumerate(mark for mark in marks if not mark.rank):
+        placed.append(_Placed(mark, beyond + number // 3 * near * 1.3, LANES[number % 3]))
+    return placed
 
 
 def _row(figure: go.Figure, index: int, placed: Sequence[_Placed], *, beyond: float, lift: float, dark: bool) -> None:

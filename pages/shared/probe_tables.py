@@ -164,14 +164,19 @@ def where_answers_sit(found: Sequence[ConceptProbe], *, dark: bool) -> None:
         rows = {f"{one.languages[0]} query" if alone else one.system.short: one.answers[0] for one in found}
         _strip(rows, key="strip", words="system", dark=dark)
         return
-    columns = st.columns(min(len(found), 2))
-    for place, one in enumerate(found):
-        with columns[place % 2]:
-            if len(found) > 1:
+    if len(found) == 1:
+        _strip(_queries(found[0]), key="strip", words="language of the query", dark=dark)
+        return
+    for start in range(0, len(found), 2):
+        for one, column in zip(found[start : start + 2], st.columns(2), strict=False):
+            with column:
                 tables.show(tables.chip(one.system, dark=dark))
-            rows = {f"{language} query": answer for language, answer in by_language(one).items()}
-            key = f"strip-{one.system.name}"
-            _strip(rows, key=key, words="language of the query", narrow=len(found) > 1, dark=dark)
+                key = f"strip-{one.system.name}"
+                _strip(_queries(one), key=key, words="language of the query", narrow=True, dark=dark)
+
+
+def _queries(found: ConceptProbe) -> dict[str, ProbeAnswer]:
+    return {f"{language} query": answer for language, answer in by_language(found).items()}
 
 
 def _strip(rows: dict[str, ProbeAnswer], *, key: str, words: str, dark: bool, narrow: bool = False) -> None:
