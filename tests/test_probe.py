@@ -7,7 +7,7 @@ import pytest
 
 from analysis import probe
 from analysis.errors import InputError
-from analysis.model import NEVER, Flag
+from analysis.model import NEVER, Flag, Query
 from analysis.paths import Cache
 from analysis.store import read
 from tests.hand_made import put, worked_example
@@ -106,24 +106,31 @@ def test_of_several_encoders_a_multilingual_one_says_what_is_near(store):
     assert found[0].short == "USE multilingual"
 
 
-def test_without_an_encoder_words_say_what_is_near(example_store):
-    asked = {"systems": ["bm25"], "benchmark": "example"}
-    (found,) = probe.nearest(example_store, "another QUESTION", **asked)
+def words_in_queries(cache, *flags):
+    """The worked example with more queries, so that a word can be rare."""
+    made = worked_example()
+    others = tuple(Query(f"o{n}", "en", f"other thing {n}", family=f"f{n}") for n in range(4))
+    return put(
+        cache, replace(made, tasks=(replace(made.tasks[0], queries=made.tasks[0].queries + others, flags=flags),)), {}
+    )
+
+
+def test_without_an_encoder_words_say_what_is_near(tmp_path):
+    store, asked = words_in_queries(Cache(tmp_path)), {"systems": ["bm25"], "benchmark": "example"}
+    (found,) = probe.nearest(store, "another QUESTION", **asked)
     assert (found.family, found.query_id, found.measure, found.short) == ("c", "q1", "BM25", "BM25 CJK")
     assert found.score > 0
-    assert probe.nearest(example_store, "nothing alike", **asked) == ()
-    (han,) = probe.nearest(example_store, "質問です", **asked)
+    assert probe.nearest(store, "nothing alike", **asked) == ()
+    (han,) = probe.nearest(store, "質問です", **asked)
     assert han.query_id == "q2"
-    (encoded,) = probe.nearest(example_store, "question", systems=["all-minilm-l6-v2"], benchmark="example")
+    (encoded,) = probe.nearest(store, "question", systems=["all-minilm-l6-v2"], benchmark="example")
     assert encoded.measure == "BM25"  # no vector of a query is stored, and none is made
     with pytest.raises(InputError, match="empty"):
-        probe.nearest(example_store, " ", **asked)
+        probe.nearest(store, " ", **asked)
 
 
 def test_what_is_flagged_is_not_near(tmp_path):
-    made = worked_example()
-    flags = (Flag("query", "q1", "other script"),)
-    store = put(Cache(tmp_path), replace(made, tasks=(replace(made.tasks[0], flags=flags),)), {})
+    store = words_in_queries(Cache(tmp_path), Flag("query", "q1", "other script"))
     for without, ids in ((False, ["q1"]), (True, [])):
         found = probe.nearest(store, "question", systems=["bm25"], benchmark="example", without_flagged=without)
         assert [near.query_id for near in found] == ids
