@@ -16,7 +16,7 @@ from analysis.probe.asking import (
     encoders,
     why,
 )
-from analysis.probe.nearest import Nearest, nearest
+from analysis.probe.near import Nearest, nearest
 
 __all__ = [
     "HEART_ATTACK",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.errors import InputError
+from analysis.errors import InputError, SystemLoadError
 from analysis.probe.asking import SEATS, find_task
 from analysis.probe.seats import Content
 from analysis.store.read import Store
@@ -68,9 +68,9 @@ def nearest(
     The text is compared with the queries, by cosine, in the space of an encoder that is asked anyway: the families of
     the documents found would say what the system takes the text for, which is what is to be measured. Of several
     encoders a multilingual one goes first, since one that knows English only compares scripts. Only vectors that a run
-    has stored are used: nothing but the text itself is encoded. Where no encoder is asked, or its query vectors are
-    not stored, the words of the queries are compared by BM25. A few words are often far from every long question, so
-    that the nearest concept may be a wrong one: whoever asks has to choose it.
+    has stored are used: nothing but the text itself is encoded. Where no encoder is asked, none loads, or its query
+    vectors are not stored, the words of the queries are compared by BM25. A few words are often far from every long
+    question, so that the nearest concept may be a wrong one: whoever asks has to choose it.
 
     Args:
         store: where the queries are.
@@ -83,7 +83,6 @@ def nearest(
 
     Raises:
         InputError: an empty text, an unknown benchmark, task or system.
-        SystemLoadError: an encoder does not load or fails its check.
     """
     if not text.strip():
         raise InputError("the query is empty: expected some words to look for")
@@ -92,7 +91,10 @@ def nearest(
     left = ~store.flagged(row.task_id).queries if without_flagged else np.ones(len(content.queries), dtype=bool)
     root = str(store.cache.root)
     for entry in _encoders(systems):
-        known = _remembered((root, row.checksum, entry.name), partial(_stored, store, content, entry))
+        try:
+            known = _remembered((root, row.checksum, entry.name), partial(_stored, store, content, entry))
+        except SystemLoadError:  # whoever asks the system is told why; the next one compares
+            continue
         if known is not None:
             compared = np.flatnonzero(left)
             cosine = known.vectors[compared] @ known.encoder.encode([text], role="query")[0]
