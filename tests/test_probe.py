@@ -129,8 +129,9 @@ def test_an_encoder_that_does_not_load_leaves_the_next_one_to_compare(store, mon
     monkeypatch.setattr(encoders, "load", load)
     monkeypatch.setattr(near, "SEATS", Seats())
     monkeypatch.setattr(near, "_kept", OrderedDict())
-    (found, *_) = probe.nearest(store, "typhoid fever", systems=["use-multilingual-v3"], benchmark="icd10")
-    assert found.measure == "BM25"
+    text = probe.concepts(store, benchmark="icd10")[0].label
+    (found, *_) = probe.nearest(store, text, systems=["use-multilingual-v3"], benchmark="icd10")
+    assert (found.measure, found.text) == ("BM25", text)
 
 
 def test_without_an_encoder_words_say_what_is_near(tmp_path):

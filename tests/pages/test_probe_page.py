@@ -57,7 +57,7 @@ def test_a_query_of_the_benchmark_is_recognised_by_its_words(full):
     page = full.page("probe", encoder=MINILM, mode="one", language="en", text=text)
     assert "right answers in the first 10" in words(page)
     assert "These are the words of a query of the benchmark" in words(page)
-    assert "Nearest known concept" not in words(page)
+    assert "Nearest known concept:" not in words(page)
 
 
 def test_no_words_is_an_empty_state(full):
