@@ -3,16 +3,26 @@
 import streamlit as st
 
 from analysis import probe
-from pages.shared import address, glossary, probe_parts, tables, ui
+from pages.shared import (
+    address,
+    glossary,
+    probe_history,
+    probe_note,
+    probe_parts,
+    probe_tables,
+    probe_words,
+    tables,
+    ui,
+)
 
 with ui.page(ui.PROBE, systems=False) as frame:
     ui.need_rankings(frame, "a live query needs documents to search")
-    systems = ui.answer(probe.encoders, frame.benchmark.address)
-    if not systems:
+    offered = ui.answer(probe.encoders, frame.benchmark.address)
+    if not offered:
         ui.no_systems(frame)
     place = {"benchmark": frame.benchmark.address, "task": frame.tasks[0].name}
-    system = probe_parts.encoder(systems)
     without_flagged = frame.selection.without_flagged
+    systems = probe_parts.encoders(offered)
     concepts = ui.answer(probe.concepts, **place, without_flagged=without_flagged)
     mode = address.choose(
         st.segmented_control,
@@ -27,23 +37,19 @@ with ui.page(ui.PROBE, systems=False) as frame:
     asked = probe_parts.question(concepts, mode=mode)
     if not asked.texts:
         ui.nothing("Nothing is asked yet.", next_step="Type a query, or choose a concept of the benchmark.")
+        probe_history.show(dark=frame.dark)
         st.stop()
-    with st.spinner(f"Asking {system.short}. The first query loads the encoder …"):
-        found = probe.ask_in_all_languages(
-            ui.store(),
-            asked.texts,
-            system=system.name,
-            **place,
-            k=probe_parts.TOP,
-            family=asked.family,
-            without_flagged=without_flagged,
-        )
-    answers = dict(zip(found.languages, found.answers, strict=True))
-    ui.takeaway(probe_parts.takeaway(answers, overlap=dict(zip(found.languages, found.overlap, strict=True))))
-    ui.caption(probe_parts.timing(found.answers), more=glossary.PROBE)
+    asked = probe_parts.measured(asked, concepts, systems=systems, place=place, without_flagged=without_flagged)
+    found = probe_parts.answers(systems, asked, place=place, without_flagged=without_flagged)
+    sentence = probe_words.takeaway(found)
+    ui.takeaway(sentence)
+    ui.caption(probe_words.timing(found), more=glossary.PROBE)
     if mode == "all":
-        tables.show(probe_parts.concept_table(found, dark=frame.dark))
-    probe_parts.where_answers_sit(answers, dark=frame.dark)
-    probe_parts.lists(answers, dark=frame.dark)
-    probe_parts.tokens(answers, dark=frame.dark)
-    ui.download("CSV", *probe_parts.numbers(answers), file="probe.csv")
+        tables.show(probe_tables.versions(found, dark=frame.dark))
+    probe_tables.where_answers_sit(found, dark=frame.dark)
+    probe_tables.lists(found, dark=frame.dark)
+    probe_tables.tokens(found, dark=frame.dark)
+    ui.download("CSV", *probe_tables.numbers(found), file="probe.csv")
+    probe_note.show(found, asked, concepts, sentence=sentence, frame=frame)
+    probe_history.remember(asked, systems)
+    probe_history.show(dark=frame.dark)

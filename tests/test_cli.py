@@ -320,6 +320,15 @@ def test_probe_answers(command):
     assert answer["n_documents"] > 0
 
 
+def test_probe_asks_several_side_by_side(command):
+    asked = ("probe", "heart attack", "--encoder", "bm25", "--encoder", "use-multilingual-v3", "--benchmark", "icd10")
+    answers = json.loads(command(*asked, "--format", "json", "--k", "2")[1])
+    assert [answer["system"]["name"] for answer in answers] == ["bm25", "use-multilingual-v3"]
+    lines = command(*asked, "--format", "csv", "--k", "2")[1].splitlines()
+    assert lines[0].startswith("system,rank,document_id")
+    assert [line.split(",")[0] for line in lines[1:]][-2:] == ["use-multilingual-v3"] * 2
+
+
 def test_exports_to_beir_csv_parquet_and_latex(command, tmp_path):
     base = ("export", "--benchmark", "icd10", "--task", "category")
     assert command(*base, "--format", "beir", "-o", str(tmp_path / "beir"))[0] == 0

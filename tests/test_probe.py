@@ -1,15 +1,19 @@
 """The live probe must reproduce the stored runs."""
 
+from collections import OrderedDict
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from analysis import probe
-from analysis.errors import InputError
-from analysis.model import NEVER, Flag
+from analysis.errors import InputError, SystemLoadError
+from analysis.model import NEVER, Flag, Query
 from analysis.paths import Cache
+from analysis.probe import asking, near
+from analysis.probe.seats import Seats
 from analysis.store import read
+from analysis.systems import encoders
 from tests.hand_made import put, worked_example
 
 SYSTEMS = (
@@ -58,6 +62,8 @@ def test_it_reproduces_the_stored_ranks(store, system, task, language):
         store, task, system, f"{concept.family}-{language}"
     )
     assert answer.tokens
+    seat = asking.SEATS.take(store, asking.find_task(store, "icd10", task), system)
+    assert 0 < seat.live.nbytes < 2**26
     assert [hit.rank for hit in answer.hits] == list(range(1, len(answer.hits) + 1))
     assert all(np.diff([hit.score for hit in answer.hits]) <= 0)
     assert {hit.document_id for hit in answer.hits if hit.relevant} == {
@@ -84,6 +90,69 @@ def test_free_text_has_no_known_answers(store):
     assert answer.answers == ()
     assert all(hit.relevant is None for hit in answer.hits)
     assert answer.encode_ms == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["all-minilm-l6-v2", "rrf-bm25-use", "maxsim-all-minilm"])
+def test_the_nearest_concept_of_a_stored_query_is_its_own(store, system):
+    task = store.tasks(store.benchmark("icd10").benchmark_id)[0]
+    queries = store.queries(task.task_id)
+    found = probe.nearest(store, str(queries.text[7]), systems=[system], benchmark="icd10")
+    assert found[0].text == queries.text[7]
+    assert (found[0].measure, found[0].score) == ("cosine", pytest.approx(1, abs=1e-5))
+    assert len({one.family for one in found}) == 3
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+@pytest.mark.slow
+def test_of_several_encoders_a_multilingual_one_says_what_is_near(store):
+    found = probe.nearest(
+        store, "Herzinfarkt", systems=["bm25", "all-minilm-l6-v2", "use-multilingual-v3"], benchmark="icd10"
+    )
+    assert found[0].short == "USE multilingual"
+
+
+def words_in_queries(cache, *flags):
+    """The worked example with more queries, so that a word can be rare."""
+    made = worked_example()
+    others = tuple(Query(f"o{n}", "en", f"other thing {n}", family=f"f{n}") for n in range(4))
+    return put(
+        cache, replace(made, tasks=(replace(made.tasks[0], queries=made.tasks[0].queries + others, flags=flags),)), {}
+    )
+
+
+@pytest.mark.slow
+def test_an_encoder_that_does_not_load_leaves_the_next_one_to_compare(store, monkeypatch):
+    def load(system, options):
+        raise SystemLoadError(f"{system.name}: broken")
+
+    monkeypatch.setattr(encoders, "load", load)
+    monkeypatch.setattr(near, "SEATS", Seats())
+    monkeypatch.setattr(near, "_kept", OrderedDict())
+    text = probe.concepts(store, benchmark="icd10")[0].label
+    (found, *_) = probe.nearest(store, text, systems=["use-multilingual-v3"], benchmark="icd10")
+    assert (found.measure, found.text) == ("BM25", text)
+
+
+def test_without_an_encoder_words_say_what_is_near(tmp_path):
+    store, asked = words_in_queries(Cache(tmp_path)), {"systems": ["bm25"], "benchmark": "example"}
+    (found,) = probe.nearest(store, "another QUESTION", **asked)
+    assert (found.family, found.query_id, found.measure, found.short) == ("c", "q1", "BM25", "BM25 CJK")
+    assert found.score > 0
+    assert probe.nearest(store, "nothing alike", **asked) == ()
+    (han,) = probe.nearest(store, "質問です", **asked)
+    assert han.query_id == "q2"
+    (encoded,) = probe.nearest(store, "question", systems=["all-minilm-l6-v2"], benchmark="example")
+    assert encoded.measure == "BM25"  # no vector of a query is stored, and none is made
+    with pytest.raises(InputError, match="empty"):
+        probe.nearest(store, " ", **asked)
+
+
+def test_what_is_flagged_is_not_near(tmp_path):
+    store = words_in_queries(Cache(tmp_path), Flag("query", "q1", "other script"))
+    for without, ids in ((False, ["q1"]), (True, [])):
+        found = probe.nearest(store, "question", systems=["bm25"], benchmark="example", without_flagged=without)
+        assert [one.query_id for one in found] == ids
 
 
 @pytest.mark.slow

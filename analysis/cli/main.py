@@ -324,7 +324,9 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     opened.add_argument("--k", type=int, default=10, metavar="K", help="how deep the lists are (default %(default)s)")
     probe = _command(commands, "probe", read.probe_query, "put one live query to an encoder")
     probe.add_argument("text")
-    probe.add_argument("--encoder", required=True, metavar="E")
+    probe.add_argument(
+        "--encoder", required=True, action="append", metavar="E", help="whom to ask; repeat for several side by side"
+    )
     probe.add_argument("--k", type=int, default=10, metavar="K")
     _add_selection(probe, flagged=False)
     _add_out(commands)

@@ -425,15 +425,20 @@ def show(options: argparse.Namespace) -> None:
 
 
 def probe_query(options: argparse.Namespace) -> None:
-    """One live query."""
+    """One live query to one system, or to several: then a list of answers, or a column more."""
     store = opened(options)
-    answer = probe.ask(
-        store, options.text, system=options.encoder, benchmark=options.benchmark, task=_one(options.task), k=options.k
-    )
+    where = {"benchmark": options.benchmark, "task": _one(options.task), "k": options.k}
+    names = list(dict.fromkeys(options.encoder))
+    answers = [probe.ask(store, options.text, system=name, **where) for name in names]
     if options.format == "json":
-        write_json(answer)
-    else:
-        write_rows([hit._asdict() for hit in answer.hits], options.format)
+        write_json(answers[0] if len(answers) == 1 else answers)
+        return
+    rows = [
+        {**({"system": name} if len(names) > 1 else {}), **hit._asdict()}
+        for name, answer in zip(names, answers, strict=True)
+        for hit in answer.hits
+    ]
+    write_rows(rows, options.format)
 
 
 def _one(names: Sequence[str]) -> str | None:

@@ -28,6 +28,7 @@ def add(
     note: str = "",
     system: str | None = None,
     document_language: str | None = None,
+    append: bool = False,
     folder: str | Path | None = None,
 ) -> Annotation:
     """Tag a query, note something about it, or both; the same tag again takes over the new note.
@@ -41,6 +42,7 @@ def add(
         note: a text; may be empty where there is a tag.
         system: whose answer is spoken of; None for the query itself.
         document_language: of the route looked at; None for the query as a whole.
+        append: the note follows what its author said before instead of taking its place.
         folder: the cache folder; by default the one of the environment.
 
     Raises:
@@ -59,7 +61,8 @@ def add(
     said = (document_language, system, author, tag, note)
     times = (notes.now_text(),) * 2
     name = store.benchmark(benchmark).name
-    return notes.add(cache, notes.checked(Annotation(name, found.name, query_id, query.language, *said, *times)))
+    row = notes.checked(Annotation(name, found.name, query_id, query.language, *said, *times))
+    return notes.add(cache, row, append=append)
 
 
 def remove(annotation_id: int, *, author: str, folder: str | Path | None = None) -> None:

@@ -91,6 +91,8 @@ class Annotation(NamedTuple):
 COLUMNS = Annotation._fields[:-1]
 """Of a file of annotations, in this order."""
 
+NOTE = COLUMNS.index("note")
+
 
 class NoteFilter(NamedTuple):
     """Which annotations of a benchmark; an empty tuple means all."""
@@ -227,17 +229,19 @@ def stored_queries(store: Store, task_id: int, ids: Iterable[str]) -> dict[str, 
 # Changes
 
 
-def add(cache: Cache, row: Annotation) -> Annotation:
+def add(cache: Cache, row: Annotation, *, append: bool = False) -> Annotation:
     """Write an annotation; where its author has said the same thing before, its note takes the place of that one.
 
     Args:
         cache: where it is kept.
         row: checked; its times are now.
+        append: its note follows the one before in a new line, unless that one says it already.
 
     Returns:
         It as it stands now, with its id and the time when it was first written.
 
     Raises:
+        InputError: both notes together are too long.
         StoreError: the file cannot be written, is damaged, or a newer program wrote it.
     """
     with _writing(cache) as connection:
@@ -247,12 +251,16 @@ def add(cache: Cache, row: Annotation) -> Annotation:
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (benchmark, task, query_id, coalesce(system, ''), coalesce(document_language, ''), author,
                             coalesce(tag, ''))
-               DO UPDATE SET query_language = excluded.query_language, note = excluded.note,
+               DO UPDATE SET query_language = excluded.query_language,
+                             note = CASE WHEN NOT ? OR note = '' THEN excluded.note
+                                         WHEN instr(note, excluded.note) > 0 THEN note
+                                         ELSE note || char(10) || excluded.note END,
                              updated_at = max(created_at, excluded.updated_at)
                RETURNING benchmark, task, query_id, query_language, document_language, system, author, tag, note,
                          created_at, updated_at, annotation_id""",
-            row[:-1],
+            [*row[:-1], append],
         ).fetchall()
+        _check_note(written[0][NOTE])
     return Annotation(*written[0])
 
 

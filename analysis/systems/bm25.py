@@ -100,6 +100,13 @@ class Lexical:
         progress(step, len(queries), len(queries))
         return ranking(hits, depth=depth)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the scores of its words take."""
+        if self._engine is None:
+            return 0
+        return sum(int(self._engine.scores[part].nbytes) for part in ("data", "indices", "indptr"))
+
     def shares(self, query: str, document: int) -> list[tuple[str, float]]:
         """What each token of a query adds to the score of a document: they sum to it; tokens it lacks are left out."""
         found: dict[str, float] = {}

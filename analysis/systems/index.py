@@ -71,9 +71,32 @@ class Index:
         self, query: NDArray[np.float32], *, depth: int, excluded: NDArray[np.int32] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The ``depth`` nearest documents of a single vector ``(d,)``: positions and scores, best first."""
+        best, scores, _ = self.wanted(query, depth=depth, excluded=excluded)
+        return best, scores
+
+    def wanted(
+        self,
+        query: NDArray[np.float32],
+        *,
+        depth: int,
+        sought: NDArray[np.int32] | None = None,
+        excluded: NDArray[np.int32] | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        """The same, and the ranks of the documents sought among all, which are counted: nothing else is sorted."""
         scores = (self._vectors @ query).astype(np.float64)[self._group]
         best = top(scores, depth=depth, tie_order=self.tie_order, excluded=excluded)
-        return best, scores[best]
+        places = () if sought is None else sought
+        return best, scores[best], ranks(scores, places, tie_order=self.tie_order, excluded=excluded)
+
+    def vector(self, document: int) -> NDArray[np.float32]:
+        """The vector of the document at this position, ``(d,)``."""
+        found: NDArray[np.float32] = self._vectors[self._group[document]]
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the vectors take."""
+        return self._vectors.nbytes
 
     def _engine(self) -> Any:
         import faiss
@@ -165,6 +188,35 @@ def top(
         candidates = candidates[values >= cut]
     order = np.lexsort((tie_order[candidates], -scores[candidates]))[:depth]
     return candidates[order].astype(np.int32)
+
+
+def ranks(
+    scores: NDArray[np.floating],
+    sought: Sequence[int] | NDArray[np.int32],
+    *,
+    tie_order: NDArray[np.int32],
+    excluded: NDArray[np.int32] | None = None,
+) -> NDArray[np.int64]:
+    """The ranks that a few documents have in the exact order of :func:`top`, counted without sorting the others.
+
+    Args:
+        scores: ``(M,)``, one a document.
+        sought: ``(n,)`` positions.
+        tie_order: ``(M,)``, no number twice; of equal scores the smaller comes first.
+        excluded: documents left out.
+
+    Returns:
+        ``(n,)`` 1-based ranks; 0 for a document that is left out.
+    """
+    kept = np.ones(len(scores), dtype=bool)
+    if excluded is not None:
+        kept[excluded] = False
+    found = np.zeros(len(sought), dtype=np.int64)
+    for place, document in enumerate(sought):
+        if kept[document]:
+            level = (scores == scores[document]) & (tie_order < tie_order[document])
+            found[place] = 1 + np.count_nonzero(kept & ((scores > scores[document]) | level))
+    return found
 
 
 def ranking(hits: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]], *, depth: int) -> Ranking:

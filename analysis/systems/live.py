@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -25,28 +25,57 @@ from analysis.systems.workbench import System, TokenVectors, Workbench
 NOTHING = np.zeros(0, dtype=np.int32)
 
 
+WHOLE = 2**31 - 1
+"""A depth that cuts nothing off."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of the ranking of the whole corpus.
+
+    Attributes:
+        depth: most documents returned.
+        sought: ``(n,)`` int32 positions whose ranks are wanted, however far down they stand.
+        excluded: documents that leave the ranking.
+    """
+
+    depth: int = WHOLE
+    sought: NDArray[np.int32] = field(default_factory=lambda: NOTHING)
+    excluded: NDArray[np.int32] = field(default_factory=lambda: NOTHING)
+
+
 @dataclass(frozen=True)
 class Answer:
-    """The whole ranking of one query.
+    """What one query found in the whole corpus.
 
     Attributes:
         documents: ``(n,)`` int32 positions, best first; a lexical system leaves out what shares no token.
         scores: ``(n,)`` float64.
+        ranks: ``(s,)`` int64, of the documents sought; 0 for one that is not in the ranking.
         encode_seconds: spent on turning the text into vectors; 0 for lexical systems.
         search_seconds: spent on everything after that.
     """
 
     documents: NDArray[np.int32]
     scores: NDArray[np.float64]
+    ranks: NDArray[np.int64]
     encode_seconds: float
     search_seconds: float
+
+
+EVERYTHING = Wanted()
 
 
 class Live(Protocol):
     """A system opened on a corpus."""
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
-        """Rank the whole corpus for one text; excluded documents leave the ranking."""
+    @property
+    def nbytes(self) -> int:
+        """Memory that it keeps of the corpus, about."""
+        ...
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
+        """Rank the whole corpus for one text."""
         ...
 
     def tokens(self, text: str) -> list[str]:
@@ -84,10 +113,14 @@ class _LiveLexical:
         self._depth = len(corpus)
         self._split = tokeniser(entry)
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
+    @property
+    def nbytes(self) -> int:
+        return self._index.nbytes
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
         began = time.perf_counter()
-        documents, scores = self._index.one(text, depth=self._depth, excluded=excluded)
-        return Answer(documents, scores, 0.0, time.perf_counter() - began)
+        documents, scores = self._index.one(text, depth=self._depth, excluded=wanted.excluded)
+        return _cut(documents, scores, wanted, encode=0.0, began=began)
 
     def tokens(self, text: str) -> list[str]:
         return self._split(text)
@@ -98,37 +131,47 @@ class _LiveLexical:
 
 class _LiveDense:
     def __init__(self, entry: Entry, corpus: Corpus, workbench: Workbench) -> None:
-        self._vectors = workbench.vectors(entry, corpus.texts, role="document")
-        self._index = Index(self._vectors, tie_order=corpus.tie_order)
         self._encoder = workbench.encoder(entry)
-        self._depth = len(corpus)
+        vectors = workbench.vectors(entry, corpus.texts, role="document")
+        self._index = Index(vectors, tie_order=corpus.tie_order)
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
+    @property
+    def nbytes(self) -> int:
+        return self._index.nbytes
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
         began = time.perf_counter()
         vector = self._encoder.encode([text], role="query")[0]
         encoded = time.perf_counter()
-        documents, scores = self._index.one(vector, depth=self._depth, excluded=excluded)
-        return Answer(documents, scores, encoded - began, time.perf_counter() - encoded)
+        documents, scores, ranks = self._index.wanted(
+            vector, depth=wanted.depth, sought=wanted.sought, excluded=wanted.excluded
+        )
+        return Answer(documents, scores, ranks, encoded - began, time.perf_counter() - encoded)
 
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
 
     def why(self, text: str, document: int) -> tuple[Share, ...]:
-        return of_wholes(text, self._vectors[document], encoder=self._encoder)
+        return of_wholes(text, self._index.vector(document), encoder=self._encoder)
 
 
 class _LiveMaxSim:
     def __init__(self, system: LateInteraction, corpus: Corpus, workbench: Workbench) -> None:
-        workbench.prepare(system.needs(corpus, _no_questions()))  # refuses a corpus that is too large
+        needs = system.needs(corpus, _no_questions())  # refuses a corpus that is too large
+        self._encoder = workbench.encoder(system.encoder)
+        workbench.prepare(needs)
         texts = list(dict.fromkeys(corpus.texts))
         place = {text: position for position, text in enumerate(texts)}
         self._group = np.fromiter((place[text] for text in corpus.texts), dtype=np.int64, count=len(corpus))
         self._documents = workbench.token_vectors(system.encoder, texts, role="document")
-        self._encoder = workbench.encoder(system.encoder)
         self._tie_order = corpus.tie_order
         self._texts = corpus.texts
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
+    @property
+    def nbytes(self) -> int:
+        return self._documents.tokens.nbytes
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
         began = time.perf_counter()
         query = _query_tokens(self._encoder.encode_tokens([text], role="query")[1])
         encoded = time.perf_counter()
@@ -138,9 +181,9 @@ class _LiveMaxSim:
             group=self._group,
             depth=len(self._group),
             tie_order=self._tie_order,
-            excluded={0: excluded},
+            excluded={0: wanted.excluded},
         )
-        return Answer(found.document, found.score, encoded - began, time.perf_counter() - encoded)
+        return _cut(found.document, found.score, wanted, encode=encoded - began, began=encoded)
 
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
@@ -155,14 +198,18 @@ class _LiveFusion:
         self._k = system.entry.k or 60
         self._tie_order = corpus.tie_order
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
-        answers = [part.ask(text, excluded=excluded) for part in self._parts]
-        began = time.perf_counter()
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self._parts)
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
+        answers = [part.ask(text, Wanted(excluded=wanted.excluded)) for part in self._parts]
+        began = time.perf_counter() - sum(answer.search_seconds for answer in answers)
         fused = fuse(
             [_one(answer) for answer in answers], k=self._k, depth=len(self._tie_order), tie_order=self._tie_order
         )
-        searching = time.perf_counter() - began + sum(answer.search_seconds for answer in answers)
-        return Answer(fused.document, fused.score, sum(answer.encode_seconds for answer in answers), searching)
+        encode = sum(answer.encode_seconds for answer in answers)
+        return _cut(fused.document, fused.score, wanted, encode=encode, began=began)
 
     def tokens(self, text: str) -> list[str]:
         return self._parts[-1].tokens(text)
@@ -180,8 +227,12 @@ class _LiveTwoStage:
         self._workbench = workbench
         self._encoder = workbench.encoder(system.second.encoder)
 
-    def ask(self, text: str, *, excluded: NDArray[np.int32] = NOTHING) -> Answer:
-        first = self._first.ask(text, excluded=excluded)
+    @property
+    def nbytes(self) -> int:
+        return self._first.nbytes
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
+        first = self._first.ask(text, Wanted(excluded=wanted.excluded))
         began = time.perf_counter()
         query = _query_tokens(self._encoder.encode_tokens([text], role="query")[1])
         encoded = time.perf_counter()
@@ -192,14 +243,25 @@ class _LiveTwoStage:
         second = np.full(len(first.documents), np.nan)
         second[: len(pool)] = np.where(np.isneginf(scores), np.nan, scores)
         ranking = merge(_one(first), second=second, depth=len(second), tie_order=self._corpus.tie_order).ranking
-        encoding = first.encode_seconds + encoded - began
-        return Answer(ranking.document, ranking.score, encoding, first.search_seconds + time.perf_counter() - encoded)
+        encode = first.encode_seconds + encoded - began
+        return _cut(ranking.document, ranking.score, wanted, encode=encode, began=encoded - first.search_seconds)
 
     def tokens(self, text: str) -> list[str]:
         return self._first.tokens(text)
 
     def why(self, text: str, document: int) -> tuple[Share, ...]:
         return _token_shares(self._encoder, text, self._corpus.texts[document])
+
+
+def _cut(
+    documents: NDArray[np.int32], scores: NDArray[np.float64], wanted: Wanted, *, encode: float, began: float
+) -> Answer:
+    """What is wanted of a whole ranking, whose search began at that moment."""
+    place = np.zeros(max(documents.max(initial=-1), wanted.sought.max(initial=-1)) + 1, dtype=np.int64)
+    place[documents] = np.arange(1, len(documents) + 1)
+    ranks = place[wanted.sought]
+    searching = time.perf_counter() - began
+    return Answer(documents[: wanted.depth], scores[: wanted.depth], ranks, encode, searching)
 
 
 def _token_shares(encoder: Encoder, query: str, document: str) -> tuple[Share, ...]:

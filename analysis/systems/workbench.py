@@ -7,9 +7,10 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ CHUNK_SECONDS = 10.0
 BATCH_TOKENS = 3072
 """Tokens of a padded batch: more do not fit the processor's cache (measured), and long texts would wait for a report.
 """
+
+_LOADING = threading.Lock()
+"""One encoder is loaded at a time: libraries keep loggers and defaults for the whole process meanwhile."""
 
 KEPT_RANKINGS = 4
 """Rankings of parts remembered; 12,000 queries at depth 1,000 take 190 MB each."""
@@ -119,13 +123,22 @@ class Workbench:
         cache: where vectors are kept.
         options: how encoders are loaded.
         progress: told what is done, between batches; may raise JobCancelledError.
+        keep: encoders stay loaded as long as the bench; else only as long as somebody holds them.
     """
 
-    def __init__(self, cache: Cache, *, options: LoadOptions | None = None, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        *,
+        options: LoadOptions | None = None,
+        progress: Progress = silent,
+        keep: bool = True,
+    ) -> None:
         self.options = options or LoadOptions()
         self.progress = progress
         self._store = EmbeddingStore(cache.embeddings)
-        self._encoders: dict[str, Encoder] = {}
+        self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()
+        self._doors: dict[str, threading.Lock] = {}
         self._facts: dict[str, EncodedFacts] = {}
         self._rankings: OrderedDict[tuple[str, str, int], Ranking] = OrderedDict()
         self._lock = threading.RLock()
@@ -137,13 +150,17 @@ class Workbench:
             SystemLoadError: it does not load or fails its check.
         """
         key = self._key(system)
-        if key not in self._encoders:
-            with self._lock:
-                if key not in self._encoders:
+        if (encoder := self._encoders.get(key)) is not None:
+            return encoder
+        with self._lock:
+            door = self._doors.setdefault(key, threading.Lock())
+        with door:  # whoever waits for this encoder does not wait for the next one
+            if (encoder := self._encoders.get(key)) is None:
+                with _LOADING:
                     self.progress(f"load {system.short_title}", 0, 1)
-                    self._encoders[key] = encoders.load(system, self.options)
+                    encoder = self._encoders[key] = encoders.load(system, self.options)
                     self.progress(f"load {system.short_title}", 1, 1)
-        return self._encoders[key]
+        return encoder
 
     def prepare(self, needs: Sequence[Need]) -> None:
         """Encode and store what is missing: each text once, pooled and token vectors from one forward pass.
@@ -169,6 +186,11 @@ class Workbench:
         """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
         self.prepare([Need(system, role, texts, tokens=True)])
         return TokenVectors(*self._store.get_tokens(self._space(system, role), texts))
+
+    def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
+        """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
+        space = self._space(system, role)
+        return self._store.get(space, texts) if self._store.known(space, texts).all() else None
 
     def encoded(self, system: Entry) -> EncodedFacts:
         """What this bench has encoded with a dense system so far."""

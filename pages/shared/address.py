@@ -120,7 +120,14 @@ def choose_many(
 
 
 def choose_default(
-    widget: Callable[..., Any], label: str, options: Sequence[str], *, name: str, default: Sequence[str], **more: Any
+    widget: Callable[..., Any],
+    label: str,
+    options: Sequence[str],
+    *,
+    name: str,
+    default: Sequence[str],
+    most: int | None = None,
+    **more: Any,
 ) -> tuple[str, ...]:
     """A multiselect whose values live in the address; the default ones while it names none that is offered.
 
@@ -130,17 +137,18 @@ def choose_default(
         options: the values, as they stand in the address; without commas.
         name: of the parameter.
         default: the values to begin with, in the order of the options.
+        most: values that can be chosen; what the address names beyond them is left out.
         **more: handed to the widget.
     """
     asked = many(name) or ()
-    values = [option for option in options if option in asked] or list(default)
+    values = ([option for option in options if option in asked] or list(default))[:most]
     key = _hold(name, values)
 
     def changed() -> None:
         chosen = st.session_state[key]
         put(**{name: None if not chosen or set(chosen) == set(default) else chosen})
 
-    widget(label, options, key=key, on_change=changed, **more)
+    widget(label, options, key=key, on_change=changed, max_selections=most, **more)
     return tuple(values)
 
 

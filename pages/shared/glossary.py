@@ -342,10 +342,17 @@ PROBE = (
         "The rank of the nearest right answer in that language among all documents. Right answers are those that the "
         "benchmark judges relevant to the chosen concept.",
     ),
+    ("Best right answer", "The rank of the nearest right answer in any language, with the language of that document."),
     (
         "Agreement",
         "How alike a list is to that of the first language (rank-biased overlap, p = 0.9, over concepts): 1.00 is the "
         "same, 0.00 has nothing in common. Source: Webber et al. (2010), ACM TOIS 28(4).",
+    ),
+    (
+        "Nearest known concept",
+        "The concept with the query most like the words typed: by cosine in the space of a system that is asked, a "
+        "multilingual one first, or by BM25 where no vectors of the queries are stored. Nothing is measured against it "
+        "until it is chosen.",
     ),
     ("Score", "The system’s own number. It orders the documents of one list and compares nothing else."),
 )

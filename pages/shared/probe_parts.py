@@ -1,22 +1,25 @@
-"""What the live probe asks and how it shows an answer: choices, tables, and where the known answers sit."""
+"""What the live probe asks: whom, which words, and against which concept words of one's own are measured."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from analysis import probe
-from analysis.charts import probe as charts
-from analysis.charts.probe import RankMark
-from analysis.probe import Concept, ConceptProbe, KnownAnswer, ProbeAnswer
-from analysis.views.selection import Sentence, SystemLabel
+from analysis.errors import BabelscopeError
+from analysis.probe import Concept, ConceptProbe, Nearest
+from analysis.views.selection import SystemLabel, capitalised
 from pages.shared import address, tables, ui
-from pages.shared.tables import Cell, Markup
+from pages.shared.probe_words import TOP
+from pages.shared.tables import Markup
 
-TOP = 10
+MOST = 4
+"""Systems side by side."""
+
 OWN = "own"
+NOBODY = ""
 MODES = {"all": "Same concept in all languages", "one": "One query"}
 
 
@@ -28,21 +31,28 @@ class Question:
     family: str | None  # None: no known answer
 
 
-def encoder(offered: Sequence[SystemLabel]) -> SystemLabel:
-    """The select box of the encoder, in the sidebar."""
+def encoders(offered: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
+    """The systems asked, chosen in the sidebar."""
     known = {label.name: label for label in offered}
-    default = next((label.name for label in offered if label.paradigm != "lexical"), offered[0].name)
     with st.sidebar:
-        name = address.choose(
-            st.selectbox,
-            "System",
+        names = address.choose_default(
+            st.multiselect,
+            "Systems",
             list(known),
             name="encoder",
-            default=default,
+            default=story(offered),
+            most=MOST,
             format_func=lambda name: known[name].short,
+            help=f"Up to {MOST}, side by side.",
         )
-        ui.grey(known[name].paradigm)
-    return known[name]
+    return tuple(known[name] for name in names)
+
+
+def story(offered: Sequence[SystemLabel]) -> list[str]:
+    """Who is asked at first: an encoder, and beside it a multilingual one, so that one holds where the other breaks."""
+    encoding = [label for label in offered if label.paradigm != "lexical"] or list(offered[:1])
+    multilingual = [label for label in encoding if label.paradigm == "multilingual dense"]
+    return list(dict.fromkeys(label.name for label in (encoding[0], *multilingual[:1])))
 
 
 def question(concepts: Sequence[Concept], *, mode: str) -> Question:
@@ -60,7 +70,7 @@ def question(concepts: Sequence[Concept], *, mode: str) -> Question:
         [OWN, *known],
         name="concept",
         default=OWN,
-        clears=("text", "language"),
+        clears=("text", "language", "against"),
         filter_mode="contains",
         format_func=lambda name: (
             known[name].label if name in known else "my own words (type to search the benchmark’s concepts)"
@@ -91,7 +101,9 @@ def _one(concept: Concept | None, concepts: Sequence[Concept], *, languages: Seq
             Markup(f'<p class="takeaway">{tables.passage(suggestion, language=language, dark=ui.is_dark())}</p>')
         )
         return Question({language: suggestion}, concept.family)
-    text = address.write(st.text_input, "Query", name="text", default=suggestion, placeholder="Type a query")
+    text = address.write(
+        st.text_input, "Query", name="text", default=suggestion, clears=("against",), placeholder="Type a query"
+    )
     return Question({language: text} if text.strip() else {}, _family_of(text, language=language, concepts=concepts))
 
 
@@ -114,197 +126,90 @@ def _own_words(languages: Sequence[str]) -> dict[str, str]:
                 probe.language_name(language),
                 name=f"text-{language}",
                 default=probe.HEART_ATTACK.get(language, ""),
+                clears=("against",),
             )
     return {language: text for language, text in texts.items() if text.strip()}
 
 
-def concept_table(found: ConceptProbe, *, dark: bool) -> Markup:
-    """One row a language version: its text, its first hit, where the right answers stand, how far its list agrees."""
-    targets = list(dict.fromkeys(answer.language for one in found.answers for answer in one.answers))
-    columns = {"Asked as": "passage", "First hit": "passage"} | {f"→ {tag}": "number" for tag in targets}
-    columns["agreement"] = "number"
-    rows = [
-        _concept_row(language, answer, overlap=overlap, targets=targets, dark=dark)
-        for language, answer, overlap in zip(found.languages, found.answers, found.overlap, strict=True)
-    ]
-    return tables.table(columns, rows, caption="One concept asked in every language", style="inked")
+def measured(
+    asked: Question,
+    concepts: Sequence[Concept],
+    *,
+    systems: Sequence[SystemLabel],
+    place: Mapping[str, str],
+    without_flagged: bool,
+) -> Question:
+    """Say which concept is nearest to words of one's own, and let the reader measure them against it or another.
 
-
-def _concept_row(
-    language: str, answer: ProbeAnswer, *, overlap: float | None, targets: Sequence[str], dark: bool
-) -> list[Cell]:
-    first = answer.hits[0] if answer.hits else None
-    hit = (
-        tables.passage(first.text, language=first.language, dark=dark)
-        if first
-        else Markup('<span class="grey">nothing found</span>')
-    )
-    ranks = [_best_rank(answer, language=tag, dark=dark) for tag in targets]
-    agreement = "" if overlap is None else f"{overlap:.2f}"
-    return [tables.passage(answer.query_text, language=language, dark=dark), hit, *ranks, agreement]
-
-
-def _best_rank(answer: ProbeAnswer, *, language: str, dark: bool) -> Markup:
-    """The rank of the nearest right answer in one language, on ink."""
-    there = [known for known in answer.answers if known.language == language]
-    if not there:
-        return Markup("")
-    found = [known.rank for known in there if known.rank is not None]
-    if not found:
-        return Markup('<span class="grey">not found</span>')
-    return tables.inked_rank(min(found), last=answer.n_documents, dark=dark)
-
-
-def hits(answer: ProbeAnswer, *, dark: bool) -> Markup:
-    """The first documents with their languages; right answers are marked where they are known."""
-    rows: list[Sequence[Cell] | str] = []
-    for hit in answer.hits:
-        words = tables.passage(hit.text, language=hit.language, dark=dark)
-        rows.append(
-            [
-                f"{hit.rank}",
-                Markup(f'<span class="found">{words}</span>') if hit.relevant else words,
-                "right answer" if hit.relevant else "",
-                f"{hit.score:.2f}",
-            ]
+    Nothing is measured until it is chosen; a query of the benchmark is measured against its own concept anyway.
+    """
+    if asked.family is not None and address.get("concept") is None:
+        ui.grey("These are the words of a query of the benchmark: its right answers are known.")
+    if asked.family is not None or not concepts:
+        return asked
+    names = tuple(label.name for label in systems)
+    text = next(iter(asked.texts.values()))
+    near = ui.answer(probe.nearest, text, systems=names, without_flagged=without_flagged, **place)
+    known = {concept.family: concept for concept in concepts}  # flagged ones left out, as they are from what is near
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        tables.show(_nearest_words(near[0] if near else None, known))
+    said = {found.family: f"{_score(found)} · " for found in near}
+    with right:
+        family = address.choose(
+            st.selectbox,
+            "Measure against",
+            [NOBODY, *said, *(name for name in known if name not in said)],
+            name="against",
+            default=NOBODY,
+            filter_mode="contains",
+            format_func=lambda name: (
+                f"{said.get(name, '')}{known[name].label}" if name in known else "nothing: no right answer is known"
+            ),
         )
-    return tables.table(
-        {"Rank": "number", "Document": "passage", "": "text", "Score": "number"}, rows, caption="First documents"
-    )
+    return replace(asked, family=family or None)
 
 
-def lists(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
-    """The first documents of each language version, one tab a language."""
-    st.subheader(f"The first {TOP} documents", anchor=False)
-    if len(answers) == 1:
-        tables.show(hits(next(iter(answers.values())), dark=dark))
-        return
-    for tab, answer in zip(
-        st.tabs([f"asked in {probe.language_name(language)}" for language in answers]), answers.values(), strict=True
-    ):
-        with tab:
-            if answer.hits:
-                tables.show(hits(answer, dark=dark))
-            else:
-                ui.grey("Nothing was found: no document shares a word with the query.")
+def _nearest_words(near: Nearest | None, known: Mapping[str, Concept]) -> Markup:
+    if near is None:
+        return Markup('<p class="caption">No known concept shares a word with this text.</p>')
+    concept = known[near.family]
+    language = "en" if "en" in concept.languages else concept.languages[0]
+    words = tables.passage(concept.label, language=language, dark=ui.is_dark())
+    how = f"{_score(near)} with its {probe.language_name(near.language)} version, {near.short}"
+    return Markup(f'<p class="caption">Nearest known concept: {words} ({tables.escaped(how)})</p>')
 
 
-def takeaway(answers: Mapping[str, ProbeAnswer], *, overlap: Mapping[str, float | None]) -> Sentence:
-    """What the answers show in one sentence: right answers found by language, or how far the lists agree."""
-    if any(answer.answers for answer in answers.values()):
-        return _found_sentence(answers)
-    if len(answers) == 1:
-        return _language_sentence(next(iter(answers.values())))
-    return _agreement_sentence(answers, overlap)
+def _score(near: Nearest) -> str:
+    return f"{near.measure} {near.score:.2f}".replace("-", "−")
 
 
-def _agreement_sentence(answers: Mapping[str, ProbeAnswer], overlap: Mapping[str, float | None]) -> Sentence:
-    """In how many languages the same concept comes first, and whose list is farthest from the first one's."""
-    first = next(iter(answers))
-    short = answers[first].system.short
-    leading = [answer.hits[0].family if answer.hits else None for answer in answers.values()]
-    apart = {language: value for language, value in overlap.items() if value is not None and language != first}
-    if not apart:
-        return Sentence(f"{short} found nothing to compare.", "")
-    farthest = min(apart, key=apart.__getitem__)
-    alike = leading.count(leading[0])
-    where = "all" if alike == len(answers) else f"{alike}"
-    bold = (
-        f"Asked in {len(answers)} languages, {short} puts the concept it finds first in {probe.language_name(first)} "
-        f"first in {where} of them."
-    )
-    return Sentence(
-        bold,
-        f"Farthest from the {probe.language_name(first)} list is the {probe.language_name(farthest)} one: "
-        f"agreement {apart[farthest]:.2f} of 1.",
-    )
+def answers(
+    systems: Sequence[SystemLabel], asked: Question, *, place: Mapping[str, str], without_flagged: bool
+) -> list[ConceptProbe]:
+    """What each system finds; one that cannot answer says why, and the others are shown.
 
-
-def _found_sentence(answers: Mapping[str, ProbeAnswer]) -> Sentence:
-    counts = {
-        language: sum(known.rank is not None and known.rank <= TOP for known in answer.answers)
-        for language, answer in answers.items()
-    }
-    best, worst = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
-    total = len(answers[best].answers)
-    short = answers[best].system.short
-    bold = (
-        f"Asked in {probe.language_name(best)}, {short} puts {counts[best]} of {total} right answers in the first {TOP}"
-    )
-    if counts[best] == counts[worst]:
-        return Sentence(f"{bold}.", "It does so in every other language too." if len(counts) > 1 else "")
-    return Sentence(
-        f"{bold}; asked in {probe.language_name(worst)}, {counts[worst]} of {len(answers[worst].answers)}.", ""
-    )
-
-
-def _language_sentence(answer: ProbeAnswer) -> Sentence:
-    if not answer.hits:
-        return Sentence(f"{answer.system.short} finds nothing for these words.", "")
-    tags = [hit.language for hit in answer.hits]
-    commonest = max(dict.fromkeys(tags), key=tags.count)
-    return Sentence(
-        f"{tags.count(commonest)} of the first {len(tags)} documents are in {probe.language_name(commonest)}.", ""
-    )
-
-
-def where_answers_sit(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
-    """The strip of ranks, where answers are known."""
-    marks = [_mark(row, known, answer.n_documents) for row, answer in answers.items() for known in answer.answers]
-    if not marks:
-        ui.grey("No right answer is known for these words. Choose a concept above to see where its answers stand.")
-        return
-    size = next(iter(answers.values())).n_documents
-    st.subheader("Where the right answers stand", anchor=False)
-    ui.chart(
-        charts.rank_strip(list(answers), marks, n_documents=size, top=TOP, dark=dark),
-        key="strip",
-        alt="Rank of each right answer by language of the query",
-    )
-
-
-def _mark(row: str, known: KnownAnswer, n_documents: int) -> RankMark:
-    text = tables.escaped(known.text).split(">", 1)[1].removesuffix("</span>")
-    place = f"rank {known.rank:,} of {n_documents:,}" if known.rank else "not in the ranking"
-    return RankMark(row, known.language, known.rank, f"{known.language} · {text}<br>{place}")
-
-
-def timing(answers: Sequence[ProbeAnswer]) -> str:
-    """How long encoding and searching took, in words."""
-    encode, search = (sum(getattr(answer, part) for answer in answers) for part in ("encode_ms", "search_ms"))
-    count = "" if len(answers) == 1 else f" for {len(answers)} queries"
-    return f"Encoding {encode:,.0f} ms, searching {answers[0].n_documents:,} documents {search:,.0f} ms{count}"
-
-
-def tokens(answers: Mapping[str, ProbeAnswer], *, dark: bool) -> None:
-    """What the system was given, piece by piece."""
-    with st.expander("What the system saw"):
-        rows = [
-            [
-                tables.badge(language, dark=dark),
-                Markup(
-                    "".join(f'<span class="token" dir="auto">{tables.escaped(token)}</span>' for token in answer.tokens)
-                ),
-                f"{len(answer.tokens):,}",
-            ]
-            for language, answer in answers.items()
-        ]
-        tables.show(tables.table({"Language": "text", "Pieces": "text", "Count": "number"}, rows, caption="Tokens"))
-        ui.grey("[UNK] is a piece the system does not know: whatever stood there is lost before the search begins.")
-
-
-def numbers(answers: Mapping[str, ProbeAnswer]) -> tuple[list[str], list[list[object]]]:
-    """Everything the tables show, for a CSV file."""
-    header = ["query_language", "query", "kind", "rank", "document_language", "document_id", "document", "score"]
-    rows: list[list[object]] = []
-    for language, answer in answers.items():
-        asked = [language, answer.query_text]
-        for hit in answer.hits:
-            kind = "right answer" if hit.relevant else "hit"
-            rows.append([*asked, kind, hit.rank, hit.language, hit.document_id, hit.text, hit.score])
-        listed = {hit.document_id for hit in answer.hits}
-        for known in answer.answers:
-            if known.document_id not in listed:
-                found = [known.rank, known.language, known.document_id, known.text, None]
-                rows.append([*asked, "right answer", *found])
-    return header, rows
+    Raises:
+        BabelscopeError: none can answer.
+    """
+    found, errors = [], []
+    for system in systems:
+        try:
+            found.append(
+                ui.answer(
+                    probe.ask_in_all_languages,
+                    dict(asked.texts),
+                    system=system.name,
+                    k=TOP,
+                    family=asked.family,
+                    without_flagged=without_flagged,
+                    **place,
+                )
+            )
+        except BabelscopeError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    for words in map(str, errors):
+        st.warning(tables.literal(capitalised(words)))
+    return found

@@ -74,7 +74,7 @@ def _lists(found: OpenedQuery, *, dark: bool) -> None:
             name="lists",
             default=[label.name for label in found.shown],
             format_func=known.__getitem__,
-            max_selections=one_query.MOST_LISTS,
+            most=one_query.MOST_LISTS,
         )
     with right:
         address.choose(st.selectbox, "How deep", [str(k) for k in LENGTHS], name="rows", default=str(LENGTHS[0]))

@@ -82,7 +82,7 @@ def show(found: OpenedQuery, asked: Asked, languages: Mapping[str, str]) -> None
         columns = {"Tag": "text", "Note": "passage", "About": "text", "Who": "text", "When (UTC)": "stamp"}
         lines = [_line(row, shorts) for row in rows]
         tables.show(tables.table(columns, lines, caption="Tags and notes"))
-    name = _author()
+    name = author()
     _take_back([row for row in rows if row.author == name])
     _form(found, asked, languages, name)
 
@@ -99,7 +99,7 @@ def _line(row: Annotation, shorts: Mapping[str, str]) -> list[Cell]:
     ]
 
 
-def _author() -> str:
+def author() -> str:
     """Who is at the keyboard, asked once a session."""
     before: str = st.session_state.get(AUTHOR, "")
     name = st.text_input("Your name", value=before, max_chars=notes.LONGEST_NAME, placeholder="as others will read it")

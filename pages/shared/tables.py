@@ -140,35 +140,45 @@ def _details(found: Interval, label: str) -> str:
 
 
 def table(
-    columns: Mapping[str, str], rows: Iterable[Sequence[Cell] | str], *, caption: str = "", style: str = ""
+    columns: Mapping[str, str] | Sequence[tuple[Cell, str]],
+    rows: Iterable[Sequence[Cell] | str],
+    *,
+    groups: Sequence[tuple[Cell, int]] = (),
+    caption: str = "",
+    style: str = "",
 ) -> Markup:
     """An HTML table.
 
     Args:
         columns: heading -> "text", "passage" (a column that keeps room for sentences), "stamp" (a time, in one
-            line) or "number" (aligned right).
+            line) or "number" (aligned right); pairs where a heading occurs twice.
         rows: one cell a column, plain text is escaped; a bare string is the name of a group of the rows below it.
+        groups: names of columns that belong together with their number, above the headings; empty for none.
         caption: for screen readers.
         style: a class of the style sheet.
     """
-    kinds = list(columns.values())
-    head = "".join(
-        f'<th scope="col" class="{kind}">{html.escape(name)}</th>' for name, kind in zip(columns, kinds, strict=True)
-    )
+    pairs: Sequence[tuple[Cell, str]] = list(columns.items()) if isinstance(columns, Mapping) else columns
+    kinds = [kind for _, kind in pairs]
+    head = "".join(f'<th scope="col" class="{kind}">{_inline(name)}</th>' for name, kind in pairs)
+    above = "".join(f'<th scope="colgroup" colspan="{span}">{_inline(name)}</th>' for name, span in groups)
+    over = f'<tr class="over">{above}</tr>' if groups else ""
     body = "".join(_row(row, kinds) for row in rows)
     label = f' aria-label="{html.escape(caption)}"' if caption else ""
-    return Markup(
-        f'<div class="scroll {style}"><table{label}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    head = f"<thead>{over}<tr>{head}</tr></thead>"
+    return Markup(f'<div class="scroll {style}"><table{label}>{head}<tbody>{body}</tbody></table></div>')
 
 
 def _row(row: Sequence[Cell] | str, kinds: Sequence[str]) -> str:
     if isinstance(row, str):
         return f'<tr class="group"><th scope="rowgroup" colspan="{len(kinds)}">{html.escape(row)}</th></tr>'
-    cells = (cell if isinstance(cell, Markup) else html.escape(cell) for cell in row)
+    cells = map(_inline, row)
     return (
         "<tr>" + "".join(f'<td class="{kind}">{cell}</td>' for cell, kind in zip(cells, kinds, strict=True)) + "</tr>"
     )
+
+
+def _inline(cell: Cell) -> str:
+    return cell if isinstance(cell, Markup) else html.escape(cell)
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

@@ -227,7 +227,7 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
         list(known),
         name="benchmark",
         default=chosen,
-        clears=("task", "systems", "where", "route", "system", "concept", "languages", "split"),
+        clears=("task", "systems", "where", "route", "system", "concept", "against", "languages", "split"),
         format_func=lambda name: _benchmark_name(known[name]),
     )
     return known[chosen]
@@ -248,7 +248,7 @@ def _tasks(tasks: Sequence[TaskLabel], *, every_task: bool) -> tuple[TaskLabel, 
         [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known),
         name="task",
         default=next((label.name for label in tasks if label.is_default), tasks[0].name),
-        clears=("where", "route", "concept", "languages", "split"),
+        clears=("where", "route", "concept", "against", "languages", "split"),
         format_func=lambda name: known[name].title if name in known else "All tasks",
     )
     return (known[name],) if name in known else tuple(tasks)

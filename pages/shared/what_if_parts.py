@@ -84,8 +84,8 @@ def _others(known: dict[str, SystemLabel], name: str) -> tuple[str, ...]:
         name="with",
         default=others[:1],
         format_func=lambda other: known[other].short,
-        max_selections=2,
-    )[:2]
+        most=2,
+    )
 
 
 def _offer(asked: WhatIf) -> None:

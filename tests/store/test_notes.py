@@ -66,6 +66,19 @@ def test_the_same_tag_again_takes_over_the_new_note(cache):
     assert notes.listed(cache, "example") == [again]
 
 
+def test_a_note_may_follow_what_was_said_before_instead_of_taking_its_place(cache):
+    alone = BASE._replace(tag=None, note="by hand")
+    notes.add(cache, alone)
+    for words in ("found", "found", "found later"):
+        kept = notes.add(cache, alone._replace(note=words), append=True)
+    assert kept.note == "by hand\nfound\nfound later"
+    longest = "x" * notes.LONGEST_NOTE
+    with pytest.raises(InputError, match="characters"):
+        notes.add(cache, alone._replace(note=longest), append=True)
+    assert [row.note for row in notes.listed(cache, "example")] == [kept.note]
+    assert notes.add(cache, BASE._replace(note="first"), append=True).note == "first"
+
+
 def test_a_clock_that_was_set_back_does_not_change_a_note_before_it_was_made(cache):
     notes.add(cache, BASE)
     assert notes.add(cache, BASE._replace(note="x", updated_at=at(7))).updated_at == at(8)

@@ -3,6 +3,8 @@ import json
 import logging
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from types import MappingProxyType
 
 import numpy as np
@@ -327,3 +329,28 @@ def test_threads_are_capped(minilm):
     assert torch.get_num_threads() == LoadOptions().cores
     assert LoadOptions(threads=1).cores == 1
     assert encoders.MOST_TEXTS > 0
+
+
+def test_an_encoder_is_locked_for_one_call_and_no_other_encoder_waits(tiny_model, extend_catalogue):
+    folder = tiny_model("xlm-roberta")
+    mine, other = (encoders._construct(extend_catalogue(name, folder=folder, **LOCAL), LoadOptions()) for name in "ab")
+    entered, let_go, inside = Event(), Event(), []
+    encode = mine._model.encode
+
+    def slow(texts, **options):
+        inside.append(mine._lock.locked())
+        entered.set()
+        assert let_go.wait(30)
+        return encode(texts, **options)
+
+    mine._model.encode = slow
+    with ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(mine.encode, [text], role="query") for text in ("fever", "knee pain")]
+        assert entered.wait(30)
+        assert pool.submit(other.encode, ["fever"], role="query").result(30).shape == (1, 32)
+        assert inside == [True]
+        assert not any(call.done() for call in calls)
+        let_go.set()
+        assert [call.result(30).shape for call in calls] == [(1, 32)] * 2
+    assert inside == [True, True]
+    assert not mine._lock.locked()

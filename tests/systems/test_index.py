@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from analysis.model import Ranking
 from analysis.systems import index
-from analysis.systems.index import Index, distinct, ranking, search, top
+from analysis.systems.index import Index, distinct, ranking, ranks, search, top
 
 
 def expected(documents, queries, *, depth, tie_order, excluded):
@@ -98,6 +98,33 @@ def test_top_keeps_what_is_above_the_floor():
     order = np.array([0, 3, 2, 1, 4], dtype=np.int32)
     assert top(scores, depth=9, tie_order=order, floor=0.0).tolist() == [3, 1, 2]
     assert top(scores, depth=1, tie_order=order, excluded=np.array([3], np.int32)).tolist() == [1]
+
+
+@given(st.data())
+def test_ranks_that_are_counted_are_those_of_the_whole_order(data):
+    """Few different scores, so that ties abound; some documents are left out."""
+    count = data.draw(st.integers(1, 30))
+    scores = np.array(data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)), dtype=np.float64)
+    tie_order = np.array(data.draw(st.permutations(range(count))), dtype=np.int32)
+    gone = np.array(data.draw(st.lists(st.integers(0, count - 1), unique=True)), dtype=np.int32)
+    order = top(scores, depth=count, tie_order=tie_order, excluded=gone).tolist()
+    everyone = np.arange(count, dtype=np.int32)
+    found = ranks(scores, everyone, tie_order=tie_order, excluded=gone)
+    assert found.tolist() == [order.index(place) + 1 if place in order else 0 for place in range(count)]
+
+
+def test_a_live_query_tells_the_first_documents_and_the_ranks_of_those_sought():
+    rng = np.random.default_rng(11)
+    documents, query = rng.standard_normal((200, 8)).astype(np.float32), rng.standard_normal(8).astype(np.float32)
+    documents[150] = documents[20]
+    index = Index(documents)
+    whole, scores = index.one(query, depth=200)
+    sought = np.array([20, 150, 3], dtype=np.int32)
+    best, first, places = index.wanted(query, depth=5, sought=sought)
+    assert best.tolist() == whole[:5].tolist()
+    assert first.tolist() == scores[:5].tolist()
+    assert [whole[place - 1] for place in places] == sought.tolist()
+    assert index.vector(150).tolist() == documents[150].tolist()
 
 
 def test_distinct_rows_and_their_groups():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,31 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.languages import language_name
-from analysis.model import Corpus, SystemLabel, unranked
+from analysis.model import SystemLabel, unranked
+from analysis.probe.seats import Content, Seat, Seats, keys
 from analysis.stats.agreement import rank_biased_overlap
-from analysis.store.read import QueryColumns, Store, TaskRow
+from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
-from analysis.systems.assemble import build
-from analysis.systems.live import Answer, Live, open_live
+from analysis.systems.live import NOTHING, Answer, Wanted
 from analysis.systems.why import Share
-from analysis.systems.workbench import Workbench
-
-__all__ = [
-    "HEART_ATTACK",
-    "Concept",
-    "ConceptProbe",
-    "Explanation",
-    "KnownAnswer",
-    "ProbeAnswer",
-    "ProbeHit",
-    "ask",
-    "ask_in_all_languages",
-    "concepts",
-    "encoders",
-    "language_name",  # for pages, which see no module below this one
-    "why",
-]
 
 
 class ProbeHit(NamedTuple):
@@ -100,6 +80,7 @@ class Concept(NamedTuple):
     label: str  # in English where there is an English version
     languages: tuple[str, ...]
     texts: tuple[str, ...]  # one a language
+    queries: tuple[str, ...]  # ids, one a language
 
 
 HEART_ATTACK: Mapping[str, str] = MappingProxyType({
@@ -123,21 +104,9 @@ KINDS: Mapping[str, str] = MappingProxyType({
 """What the values of an explanation are, by the kind of the system."""
 
 OVERLAP_DEPTH = 100  # documents of each list that are compared
-KEPT_SEATS = 12  # systems opened on a corpus that stay in memory
 
-
-@dataclass(frozen=True)
-class _Seat:
-    """A system opened on the corpus of a task."""
-
-    live: Live
-    corpus: Corpus
-    families: tuple[str | None, ...]
-
-
-_lock = threading.RLock()
-_seats: OrderedDict[tuple[str, str, str], _Seat] = OrderedDict()
-_benches: dict[str, Workbench] = {}
+SEATS = Seats()
+"""What all sessions of this process ask."""
 
 
 def encoders(store: Store, benchmark: str) -> tuple[SystemLabel, ...]:
@@ -160,17 +129,21 @@ def concepts(
     Raises:
         InputError: an unknown benchmark or task.
     """
-    task_id = _task(store, benchmark, task).task_id
+    task_id = find_task(store, benchmark, task).task_id
     queries, flagged = store.queries(task_id), store.flagged(task_id).queries
-    versions: dict[str, dict[str, str]] = {}
-    for key, language, text, doubtful in zip(_keys(queries), queries.language, queries.text, flagged, strict=True):
+    versions: dict[str, dict[str, tuple[str, str]]] = {}
+    columns = (keys(queries), queries.language, queries.text, queries.id, flagged)
+    for key, language, text, name, doubtful in zip(*columns, strict=True):
         if not (without_flagged and doubtful):
-            versions.setdefault(key, {}).setdefault(language, text)
-    found = [
-        Concept(key, texts.get("en") or next(iter(texts.values())), tuple(texts), tuple(texts.values()))
-        for key, texts in versions.items()
-    ]
+            versions.setdefault(key, {}).setdefault(language, (text, name))
+    found = [_concept(key, asked) for key, asked in versions.items()]
     return tuple(sorted(found, key=lambda concept: (concept.label.casefold(), concept.family)))
+
+
+def _concept(key: str, asked: Mapping[str, tuple[str, str]]) -> Concept:
+    texts, queries = zip(*asked.values(), strict=True)
+    label = asked["en"][0] if "en" in asked and asked["en"][0] else texts[0]
+    return Concept(key, label, tuple(asked), texts, queries)
 
 
 def ask(
@@ -206,15 +179,16 @@ def ask(
     """
     if not text.strip():
         raise InputError("the query is empty: expected some words to look for")
-    row = _task(store, benchmark, task)
+    row = find_task(store, benchmark, task)
     if not row.n_documents:
         raise InputError(unranked("a live query needs documents to search", n_queries=row.n_queries))
-    seat = _seat(store, row, system)
-    answers, excluded = _known(store, row, text, language, family)
+    seat = SEATS.take(store, row, system)
+    answers, excluded = _known(seat.content, row, text=text, language=language, family=family)
     if without_flagged:
-        answers = np.setdiff1d(answers, store.flagged(row.task_id).documents)
-    reply = seat.live.ask(text, excluded=excluded)
-    return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers, k=k)
+        answers = np.setdiff1d(answers, store.flagged(row.task_id).documents).astype(np.int32)
+    answers = answers[answers < len(seat.content.corpus)]  # a judged document that the corpus lacks has no place
+    reply = seat.live.ask(text, Wanted(depth=k, sought=answers, excluded=excluded))
+    return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers)
 
 
 def why(
@@ -227,11 +201,12 @@ def why(
         SystemLoadError: an encoder does not load or fails its check.
         SystemRefusedError: the corpus is too large for the system.
     """
-    row = _task(store, benchmark, task)
-    seat = _seat(store, row, system)
-    if document_id not in seat.corpus.ids:
+    row = find_task(store, benchmark, task)
+    seat = SEATS.take(store, row, system)
+    ids = seat.content.corpus.ids
+    if document_id not in ids:
         raise InputError(f"document {document_id!r}: the corpus of {row.name} has no such document")
-    shares = seat.live.why(query_text, seat.corpus.ids.index(document_id))
+    shares = seat.live.why(query_text, ids.index(document_id))
     entry = catalogue.entry(system)
     return Explanation(KINDS[entry.kind], tuple(sorted(shares, key=lambda share: -share.value)))
 
@@ -278,7 +253,12 @@ def ask_in_all_languages(
     )
 
 
-def _task(store: Store, benchmark: str, task: str | None) -> TaskRow:
+def find_task(store: Store, benchmark: str, task: str | None) -> TaskRow:
+    """The task of that name; the default one if left out.
+
+    Raises:
+        InputError: an unknown benchmark or task.
+    """
     tasks = store.tasks(store.benchmark(benchmark).benchmark_id)
     if task is None:
         return tasks[0]
@@ -288,58 +268,39 @@ def _task(store: Store, benchmark: str, task: str | None) -> TaskRow:
     return known[task]
 
 
-def _keys(queries: QueryColumns) -> Iterator[str]:
-    """What ties the language versions of a question together."""
-    for source, family in zip(queries.source_query, queries.family, strict=True):
-        yield family if source is None else source
-
-
-def _seat(store: Store, task: TaskRow, system: str) -> _Seat:
-    """Open a system on a task's corpus, once in this process for all sessions."""
-    key = (str(store.cache.root), task.checksum, system)
-    with _lock:
-        if key not in _seats:
-            root = str(store.cache.root)
-            bench = _benches.setdefault(root, Workbench(store.cache))
-            corpus = store.corpus(task.task_id)
-            live = open_live(build(system), corpus, workbench=bench)
-            _seats[key] = _Seat(live, corpus, tuple(store.documents(task.task_id).family[: len(corpus)]))
-        _seats.move_to_end(key)
-        while len(_seats) > KEPT_SEATS:
-            _seats.popitem(last=False)
-        return _seats[key]
+def version_of(content: Content, family: str, language: str | None) -> int | None:
+    """The position of a concept's query in that language, or else of its first one; None for an unknown concept."""
+    versions = [place for place, key in enumerate(content.keys) if key == family]
+    spoken = content.questions.languages
+    return next((place for place in versions if spoken[place] == language), versions[0] if versions else None)
 
 
 def _known(
-    store: Store, task: TaskRow, text: str, language: str | None, family: str | None
+    content: Content, task: TaskRow, *, text: str, language: str | None, family: str | None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Positions of the documents that answer a concept, and of those that the very same query leaves out."""
-    nothing = np.zeros(0, dtype=np.int32)
     if family is None:
-        return nothing, nothing
-    queries = store.queries(task.task_id)
-    versions = [place for place, key in enumerate(_keys(queries)) if key == family]
-    if not versions:
+        return NOTHING, NOTHING
+    chosen = version_of(content, family, language)
+    if chosen is None:
         raise InputError(f"unknown concept {family!r} in {task.name}")
-    chosen = next((place for place in versions if queries.language[place] == language), versions[0])
-    judged = store.judgements(task.task_id)
-    answers = judged.document[(judged.query == chosen) & (judged.grade >= 1)]
-    verbatim = queries.text[chosen] == text
-    return answers.astype(np.int32), store.excluded(task.task_id).get(chosen, nothing) if verbatim else nothing
+    judged = content.judged
+    answers = judged.document[(judged.query == chosen) & (judged.grade >= 1)].astype(np.int32)
+    verbatim = content.questions.texts[chosen] == text
+    return answers, content.questions.excluded.get(chosen, NOTHING) if verbatim else NOTHING
 
 
 def _probe_answer(
     store: Store,
-    seat: _Seat,
+    seat: Seat,
     reply: Answer,
     *,
     text: str,
     system: str,
     language: str | None,
     answers: NDArray[np.int32],
-    k: int,
 ) -> ProbeAnswer:
-    corpus, known = seat.corpus, set(answers.tolist())
+    corpus, known = seat.content.corpus, set(answers.tolist())
     hits = tuple(
         ProbeHit(
             rank,
@@ -348,20 +309,16 @@ def _probe_answer(
             corpus.texts[place],
             float(score),
             place in known if known else None,
-            seat.families[place],
+            seat.content.families[place],
         )
-        for rank, (place, score) in enumerate(zip(reply.documents[:k].tolist(), reply.scores[:k], strict=True), start=1)
+        for rank, (place, score) in enumerate(zip(reply.documents.tolist(), reply.scores, strict=True), start=1)
     )
-    rank_of = {place: rank for rank, place in enumerate(reply.documents.tolist(), start=1)}
     found = tuple(
-        KnownAnswer(corpus.ids[place], corpus.languages[place], corpus.texts[place], rank_of.get(place))
-        for place in answers.tolist()
-        if place < len(corpus)  # a judged document that the corpus lacks has no place
+        KnownAnswer(corpus.ids[place], corpus.languages[place], corpus.texts[place], rank or None)
+        for place, rank in zip(answers.tolist(), reply.ranks.tolist(), strict=True)
     )
-    labels = store.system_labels()
-    entry = catalogue.entry(system)
     return ProbeAnswer(
-        system=labels.get(system) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
+        system=label_of(store, system),
         query_text=text,
         query_language=language,
         hits=hits,
@@ -371,3 +328,10 @@ def _probe_answer(
         n_documents=len(corpus),
         tokens=tuple(seat.live.tokens(text)),
     )
+
+
+def label_of(store: Store, system: str) -> SystemLabel:
+    """What pages show of a system, whether it ran here or not."""
+    entry = catalogue.entry(system)
+    label = SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0)
+    return store.system_labels().get(system, label)
