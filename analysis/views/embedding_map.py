@@ -456,6 +456,31 @@ def selected(view: MapView, *, picture: int, corners: Sequence[tuple[float, floa
     return tuple(np.flatnonzero(projection.inside(points, np.array(corners))).tolist())
 
 
+def placed(
+    store: Store, selection: Selection, view: MapView, *, picture: int, near: Mapping[str, float]
+) -> tuple[float, float] | None:
+    """Where a new text stands: amid the nearest documents of the picture, the nearer the more.
+
+    UMAP places new points so before it moves them; nothing is fitted anew. None where none of them is in the picture.
+
+    Args:
+        store: where the documents are.
+        selection: one task.
+        view: the map.
+        picture: of which encoder.
+        near: cosines of the nearest documents by their ids.
+    """
+    task = one_task(store, selection)
+    place = {str(name): at for at, name in enumerate(store.documents(task.task_id).id)}
+    rows = {int(at): row for row, at in enumerate(view.position) if not view.is_query[row]}
+    known = [(rows[place[name]], max(cosine, 0.0)) for name, cosine in near.items() if place.get(name) in rows]
+    if not known or not any(weight for _, weight in known):
+        return None
+    points = view.pictures[picture].points[[row for row, _ in known], :2]
+    x, y = np.average(points, axis=0, weights=[weight for _, weight in known]).tolist()
+    return float(x), float(y)
+
+
 # The sentence
 
 

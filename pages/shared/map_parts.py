@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from analysis import jobs
+from analysis import jobs, probe
 from analysis.charts import embedding_map as charts
 from analysis.views import embedding_map
 from analysis.views.embedding_map import COLOURS, OUTCOMES, Drawable, Listed, MapView, Near
@@ -110,11 +110,45 @@ def _corners() -> tuple[int, list[tuple[float, float]]] | None:
     return int(numbers[0]), list(zip(numbers[1::2], numbers[2::2], strict=True))
 
 
-def draw(view: MapView, *, rows: Sequence[int], family: str | None, dark: bool) -> None:
+def live(frame: Frame, view: MapView) -> list[tuple[float, float]]:
+    """The field for a query of one's own, and where it stands in each picture; empty while nothing is asked."""
+    here = {label.name for label in ui.answer(probe.encoders, frame.benchmark.address)}
+    if not all(picture.system.name in here and picture.k for picture in view.pictures):
+        return []
+    text = address.write(st.text_input, "Place a query of your own", name="text", placeholder="in any language")
+    if not text.strip():
+        return []
+    found = []
+    with st.spinner("Encoding it. The first query loads the encoder …"):
+        for place, picture in enumerate(view.pictures):
+            answer = probe.ask(
+                ui.store(),
+                text,
+                system=picture.system.name,
+                benchmark=frame.benchmark.address,
+                task=frame.tasks[0].name,
+                k=picture.k,
+            )
+            near = {hit.document_id: hit.score for hit in answer.hits}
+            found.append(embedding_map.placed(ui.store(), frame.selection, view, picture=place, near=near))
+    ui.grey(f"The star stands amid the {view.pictures[0].k} documents that are nearest to it in the space.")
+    return [each for each in found if each is not None] if None not in found else []
+
+
+def draw(
+    view: MapView,
+    *,
+    rows: Sequence[int],
+    family: str | None,
+    placed: Sequence[tuple[float, float]] = (),
+    dark: bool,
+) -> None:
     """The picture; an outline or a click is written into the address."""
     point = _point(view)
     out = [*rows, *([point] if point is not None else [])]
-    figure = charts.embedding_map(view, selected=out, family=family, joined=address.get("join") == "all", dark=dark)
+    figure = charts.embedding_map(
+        view, selected=out, family=family, joined=address.get("join") == "all", placed=placed, dark=dark
+    )
 
     def selected() -> None:
         found = st.session_state[CHART].selection

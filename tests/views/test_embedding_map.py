@@ -91,6 +91,16 @@ def test_what_lies_inside_an_outline(cache):
     assert views.selected(view, picture=0, corners=[(1.5, -1), (4.5, -1), (4.5, 1), (1.5, 1)]) == (2, 3, 4)
 
 
+def test_a_new_text_stands_amid_its_nearest_documents(cache):
+    """c-en stands at 0, f0-fr at 4: with weights 3 to 1 at 1; documents that are not in the picture do not count."""
+    store = read.open_store(cache)
+    view = views.embedding_map(store, ASKED, systems=("good",))
+    near = {"c-en": 0.9, "f0-fr": 0.3, "f3-fr": 0.8, "f1-en": -0.2}
+    assert views.placed(store, ASKED, view, picture=0, near=near) == pytest.approx((1.0, 0.0))
+    assert views.placed(store, ASKED, view, picture=0, near={"f3-fr": 0.8}) is None
+    assert views.placed(store, ASKED, view, picture=0, near={"c-en": -0.1}) is None
+
+
 def test_a_slice_leaves_queries_out_and_documents_in(cache):
     view = views.embedding_map(read.open_store(cache), ASKED._replace(where=(("language", "ja"),)), systems=("good",))
     assert (view.n, view.is_query.sum()) == (7, 1)
