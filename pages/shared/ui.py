@@ -63,7 +63,8 @@ CAUSES = PageLink("pages/causes.py", "causes", "Why it fails", "What causes it?"
 DATA = PageLink("pages/data.py", "data", "Data and runs", "What is here, and how do I bring my own?")
 METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
 PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, CAUSES, PROBE, DATA, METHOD)
+STORY = PageLink("pages/story.py", "story", "Clinician demo", "Why should I care?")
+PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, CAUSES, PROBE, STORY, DATA, METHOD)
 
 
 @dataclass(frozen=True)
