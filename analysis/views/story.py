@@ -163,11 +163,19 @@ def page(store: Store, selection: Selection) -> tuple[StoryView, ...]:
         raise InputError(NEEDS)
     system = selection.systems[0] if len(selection.systems) == 1 else None
     whole = selection._replace(systems=()) if system else selection
-    found = {name: story(store, whole._replace(tasks=(name,)), system=system) for name in names}
-    for name, told in found.items():
-        if told is None:
-            raise InputError(f"no question of {name} is asked in several languages: {PARALLEL}")
-    return tuple(told for told in found.values() if told)
+    return tuple(story(store, whole._replace(tasks=(name,)), system=system) for name in names)
+
+
+def can_tell(store: Store, selection: Selection) -> bool:
+    """Whether the one task has rankings and a question that is asked in several languages.
+
+    Raises:
+        InputError: an unknown benchmark, or not exactly one task.
+    """
+    task = one_task(store, selection)
+    if not task.n_documents:
+        return False
+    return bool(_Stage(Evidence.load(store, task, selection=selection, labels=store.system_labels()), {}).versions)
 
 
 def story(
@@ -177,8 +185,8 @@ def story(
     system: str | None = None,
     family: str | None = None,
     languages: tuple[str | None, str | None] = (None, None),
-) -> StoryView | None:
-    """Tell one question in two languages; None where no question is asked in several.
+) -> StoryView:
+    """Tell one question in two languages.
 
     Args:
         store: where the runs are.
@@ -188,7 +196,7 @@ def story(
         languages: the two; best and worst of the system where none is named or the concept is not asked in it.
 
     Raises:
-        InputError: not exactly one task, one without rankings, or no run.
+        InputError: not exactly one task, one without rankings, no question in several languages, or no run.
     """
     labels = store.system_labels()
     evidence = Evidence.load(store, one_task(store, selection), selection=selection, labels=labels)
@@ -196,7 +204,9 @@ def story(
     if not evidence.runs:
         raise InputError(f"no system has run on {evidence.task.name}")
     stage = _Stage(evidence, labels)
-    return stage.story(system, family, languages) if stage.versions else None
+    if not stage.versions:
+        raise InputError(f"no question of {evidence.task.name} is asked in several languages: {PARALLEL}")
+    return stage.story(system, family, languages)
 
 
 @dataclass(frozen=True, eq=False)

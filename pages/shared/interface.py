@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis import probe
+from analysis.views.selection import language_name
 from pages.shared import address
 
 NAMES = {"en": "English", "es": "Español", "fr": "Français", "ja": "日本語", "zh": "中文", "ru": "Русский"}
@@ -44,6 +44,8 @@ def offer() -> None:
         default=ENGLISH,
         on_change=lambda tag: st.session_state.update({_KEPT: tag}),
         format_func=NAMES.__getitem__,
+        label_visibility="collapsed",
+        width=124,
     )
 
 
@@ -111,7 +113,7 @@ def language(tag: str) -> str:
     names, script = Locale.parse(chosen()), tag.partition("-")[2]
     name = names.languages.get(tag.partition("-")[0])
     if name is None:
-        return probe.language_name(tag)
+        return language_name(tag)
     return f"{name} ({names.scripts.get(script, script)})" if script else str(name)
 
 
@@ -124,7 +126,7 @@ def own_name(tag: str) -> str:
         name = Locale.parse(tag, sep="-").get_display_name()
     except (UnknownLocaleError, ValueError):
         name = None
-    return name[:1].upper() + name[1:] if name else probe.language_name(tag)
+    return name[:1].upper() + name[1:] if name else language_name(tag)
 
 
 def _filled(words: str, values: dict[str, object]) -> str:

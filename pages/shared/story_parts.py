@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -81,7 +81,7 @@ def style(*, dark: bool) -> None:
         "ink": theme.colour_at(ink, 0.85),
         "mid": theme.colour_at(ink, 0.5),
         "on-ink": page.on_ink,
-        "bar": "13rem" if presenting() else "4.6rem",
+        "bar": "12rem" if presenting() else "4.6rem",
     }
     st.html("<style>:root {" + "".join(f"--story-{name}:{value};" for name, value in colours.items()) + "}</style>")
     st.html(STYLE)
@@ -110,8 +110,8 @@ def _turned() -> None:
         turn(asked)
 
 
-def told(frame: ui.Frame) -> StoryView | None:
-    """The story that the address asks for; None where no question is asked in several languages."""
+def told(frame: ui.Frame) -> StoryView:
+    """The story that the address asks for."""
     return ui.answer(
         story.story,
         frame.selection,
@@ -121,12 +121,21 @@ def told(frame: ui.Frame) -> StoryView | None:
     )
 
 
-def not_parallel(frame: ui.Frame) -> None:
-    """What the page says of such a task, and what to do about it."""
+def not_parallel(frame: ui.Frame) -> NoReturn:
+    """What the page says of a task that asks nothing in several languages; stops the page."""
     ui.nothing(
         say("No question of {task} is asked in several languages.", task=frame.tasks[0].title),
-        next_step=say("Choose another benchmark or task on the left: the story needs queries that share a family."),
+        next_step=say("The story needs queries in several languages that share a family."),
     )
+    st.stop()
+
+
+def offer_others(frame: ui.Frame) -> None:
+    """Links to benchmarks that are made of parallel questions."""
+    for label in frame.offered.benchmarks:
+        if label.parallel and label != frame.benchmark:
+            words = say("Tell it with {benchmark} →", benchmark=label.title)
+            ui.go_to(ui.STORY, words, benchmark=label.address, ui=interface.chosen())
 
 
 def show(found: StoryView, *, live: bool, dark: bool) -> None:

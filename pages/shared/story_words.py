@@ -51,9 +51,7 @@ def _finds(version: Version) -> str:
 def _misses(version: Version) -> str:
     asked = in_language(version.language)
     if not version.missed:
-        return say(
-            "Asked {in_language}, it misses nothing: every right answer is on the first page.", in_language=asked
-        )
+        return say("Asked {in_language}, it misses nothing.", in_language=asked)
     if len(version.missed) == version.n_right:
         missed = say_counted(
             "Asked {in_language}, it misses the only right answer.",
@@ -63,7 +61,7 @@ def _misses(version: Version) -> str:
         )
     else:
         missed = say_counted(
-            "Asked {in_language}, it misses {missed} of {n} right answer.",
+            "Asked {in_language}, it misses {missed} of {n} right answers.",
             "Asked {in_language}, it misses {missed} of {n} right answers.",
             version.n_right,
             in_language=asked,
@@ -118,10 +116,12 @@ def _what_helps(told: StoryView) -> str:
 
 def second_look(told: StoryView) -> str:
     """What a re-ranker could reach at most, in the words of people."""
-    return say(
-        "Looking again, more closely, at the first {n} results can reach {reach} of 100 at most; {n} results drawn at "
-        "random would reach {chance}.",
-        n=told.deep,
+    return say_counted(
+        "Looking again, more closely, at the first result can reach {reach} of 100 at most; one drawn at random would "
+        "reach {chance}.",
+        "Looking again, more closely, at the first {n} results can reach {reach} of 100 at most; {n} drawn at random "
+        "would reach {chance}.",
+        told.deep,
         reach=of_100(told.everywhere_deep),
         chance=round(100 * told.chance),
     )
@@ -143,11 +143,13 @@ def notes(told: StoryView, *, live: bool) -> tuple[str, ...]:
         _about_the_question(told),
         _about_the_versions(told),
         sentences(
-            say(
-                "{name} searches {n} documents. A tick marks an answer that the benchmark judges right.",
+            say_counted(
+                "{name} searches {n} document.",
+                "{name} searches {n} documents.",
+                told.task.n_documents,
                 name=told.system.title,
-                n=told.task.n_documents,
             ),
+            say("A tick marks what the benchmark judges right."),
             _live_or_stored(live),
         ),
         _about_the_ranks(told),
