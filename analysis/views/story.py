@@ -47,6 +47,7 @@ class Concept(NamedTuple):
     family: str  # its key in an address: what its language versions share
     label: str  # in English where there is an English version
     languages: tuple[str, ...]  # in the order of the benchmark
+    texts: tuple[str, ...]  # one a language
 
 
 class Found(NamedTuple):
@@ -219,8 +220,9 @@ class _Stage:
     def story(self, system: str | None, family: str | None, languages: tuple[str | None, str | None]) -> StoryView:
         place = self.place(system)
         first, second = self.two_languages(place, family, languages)
-        both = {key: asked for key, asked in self.versions.items() if first in asked and second in asked}
-        key = family if family in both else self.typical(place, both, (first, second))
+        both = self.asked_in(first, second)
+        key = family or self.typical(place, self.two_languages(place, None, (None, None)))
+        key = key if key in both else self.typical(place, (first, second))
         run, ends = self.evidence.runs[place], [self.ends(place, asked, (first, second)) for asked in both.values()]
         outcome = self.ends(place, both[key], (first, second))
         deep = min(DEEP, run.depth)
@@ -256,6 +258,10 @@ class _Stage:
             found.setdefault(key, {}).setdefault(str(queries.language[at]), at)
         return {key: asked for key, asked in found.items() if len(asked) > 1}
 
+    def asked_in(self, first: str, second: str) -> dict[str, dict[str, int]]:
+        """The questions that are asked in both of two languages."""
+        return {key: asked for key, asked in self.versions.items() if first in asked and second in asked}
+
     @cached_property
     def parallel(self) -> NDArray[np.bool_]:
         """``(Q,)`` queries of such questions."""
@@ -274,14 +280,11 @@ class _Stage:
     @cached_property
     def concepts(self) -> tuple[Concept, ...]:
         text = self.evidence.queries.text
-        found = [
-            Concept(
-                key,
-                str(text[asked.get("en", next(iter(asked.values())))]),
-                tuple(tag for tag in self.languages if tag in asked),
-            )
-            for key, asked in self.versions.items()
-        ]
+        found = []
+        for key, asked in self.versions.items():
+            texts = {tag: str(text[asked[tag]]) for tag in self.languages if tag in asked}
+            label = texts.get("en", next(iter(texts.values())))
+            found.append(Concept(key, label, tuple(texts), tuple(texts.values())))
         return tuple(sorted(found, key=lambda concept: (concept.label.casefold(), concept.family)))
 
     @cached_property
@@ -293,28 +296,29 @@ class _Stage:
     def performers(self) -> tuple[Performer, ...]:
         spoken = [self.evidence.queries.language == tag for tag in self.languages]
         columns = np.concatenate([self.near, *(np.where(mine, self.near, np.nan) for mine in spoken)])
-        found = np.split(np.array(self.shares(columns), dtype=object), len(spoken) + 1)
+        found, step = self.shares(columns), len(self.evidence.runs)
         return tuple(
             Performer(
                 self.labels[run.system],
-                {tag: Interval(*part[place]) for tag, part in zip(self.languages, found[1:], strict=True)},
-                Interval(*found[0][place]),
+                dict(zip(self.languages, found[place + step :: step], strict=True)),
+                found[place],
             )
             for place, run in enumerate(self.evidence.runs)
         )
 
     def shares(self, columns: Floats) -> list[Interval]:
         """Share of 1 in each row of ``columns`` ``(C, Q)``; Wilson's interval where no family has two, else drawn."""
-        drawn = self.evidence.pooled(columns)
-        known = ~np.isnan(columns)
         mean = bootstrap.pooled_mean(columns)
+        families = [len(np.unique(self.evidence.family[known])) for known in ~np.isnan(columns)]
+        drawn = [at for at, n in enumerate(mean.n.tolist()) if families[at] < n]
         low, high = wilson(np.nansum(columns, axis=1), mean.n, level=LEVEL)
-        return [
-            found._replace(low=number(low[at]), high=number(high[at]), method="wilson")
-            if len(np.unique(self.evidence.family[known[at]])) == found.n
-            else found
-            for at, found in enumerate(drawn)
+        found = [
+            Interval(number(value), "pooled", None, None, number(low[at]), number(high[at]), LEVEL, "wilson", int(n))
+            for at, (value, n) in enumerate(zip(mean.value, mean.n, strict=True))
         ]
+        for at, interval in zip(drawn, self.evidence.pooled(columns[drawn]) if drawn else [], strict=True):
+            found[at] = interval
+        return found
 
     def place(self, system: str | None) -> int:
         """Which run is shown."""
@@ -325,23 +329,22 @@ class _Stage:
         return gaps.index(max(gaps))
 
     def two_languages(self, place: int, family: str | None, asked: tuple[str | None, str | None]) -> tuple[str, str]:
-        """Those asked for as far as the concept is asked in them, else the best and the worst of those left."""
+        """Those asked for as far as a question is asked in both, else the best and the worst of those left."""
         offered = self.versions.get(family or "", dict.fromkeys(self.languages, 0))
-        first, second = (tag if tag in offered else None for tag in asked)
-        if first == second:
-            second = None
         share = {tag: found.value or 0.0 for tag, found in self.performers[place].by_language.items() if tag in offered}
-        first = first or max((tag for tag in share if tag != second), key=share.__getitem__)
-        return first, second or min((tag for tag in share if tag != first), key=share.__getitem__)
+        first, second = asked
+        if first not in share:
+            first = max((tag for tag in share if tag != second), key=share.__getitem__)
+        others = [tag for tag in share if tag != first and self.asked_in(first, tag)]
+        return first, second if second in others else min(others, key=share.__getitem__)
 
     def ends(self, place: int, asked: Mapping[str, int], two: tuple[str, str]) -> tuple[bool, ...]:
         """Whether each of the two versions has a right answer among the first ten."""
         return tuple(bool(self.near[place, asked[tag]]) for tag in two)
 
-    def typical(self, place: int, both: Mapping[str, Mapping[str, int]], two: tuple[str, str]) -> str:
+    def typical(self, place: int, two: tuple[str, str]) -> str:
         """A question that ends as most do: with answers in the results shown if one has, and of these the shortest."""
-        if not both:
-            raise InputError(f"no question is asked in both {two[0]} and {two[1]}")
+        both = self.asked_in(*two)
         ends = {key: self.ends(place, asked, two) for key, asked in both.items()}
         listed = list(ends.values())
         usual = max(dict.fromkeys(listed), key=listed.count)

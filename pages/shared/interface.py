@@ -123,7 +123,7 @@ def own_name(tag: str) -> str:
     from babel.core import UnknownLocaleError
 
     try:
-        name = Locale.parse(tag, sep="-").get_display_name()
+        name = Locale.parse(tag, sep="-", resolve_likely_subtags=False).get_display_name()
     except (UnknownLocaleError, ValueError):
         name = None
     return name[:1].upper() + name[1:] if name else language_name(tag)

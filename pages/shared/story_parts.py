@@ -134,7 +134,7 @@ def offer_others(frame: ui.Frame) -> None:
     """Links to benchmarks that are made of parallel questions."""
     for label in frame.offered.benchmarks:
         if label.parallel and label != frame.benchmark:
-            words = say("Tell it with {benchmark} →", benchmark=label.title)
+            words = tables.literal(say("Tell it with {benchmark} →", benchmark=label.title))
             ui.go_to(ui.STORY, words, benchmark=label.address, ui=interface.chosen())
 
 
@@ -181,7 +181,10 @@ def presenting() -> bool:
 
 
 def _concept(found: StoryView) -> None:
-    known = {concept.family: concept.label for concept in found.concepts}
+    known = {
+        concept.family: dict(zip(concept.languages, concept.texts, strict=True)).get(interface.chosen(), concept.label)
+        for concept in found.concepts
+    }
     address.choose(
         st.selectbox,
         say("Question"),
@@ -232,7 +235,7 @@ def asked_live(found: StoryView, offered: tuple[SystemLabel, ...]) -> bool:
 def ask(found: StoryView, frame: ui.Frame) -> tuple[Version, Version]:
     """Both versions as the system answers them now."""
     texts = {version.language: version.text for version in (found.first, found.second)}
-    with st.spinner(say("Asking {name} …", name=found.system.short)):
+    with st.spinner(tables.literal(say("Asking {name} …", name=found.system.short))):
         reply = probe.ask_in_all_languages(
             ui.store(),
             texts,

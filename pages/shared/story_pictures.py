@@ -63,7 +63,8 @@ def _question(version: Version, *, alone: bool, dark: bool) -> str:
 
 def _results(version: Version, *, dark: bool) -> str:
     rows = "".join(_result(found, dark=dark) for found in version.first)
-    listed = f"<ol>{rows}</ol>" if rows else f'<p class="nothing">{tables.escaped(say("Nothing was found."))}</p>'
+    nothing = tables.escaped(say("Nothing was found."))
+    listed = f"<ol>{rows}</ol>" if rows else f'<p class="nothing">{nothing}</p>'
     return f'<div class="column">{_tongue(version.language, dark=dark)}{listed}</div>'
 
 
@@ -97,10 +98,11 @@ def _miss(missed: Missed, *, dark: bool) -> str:
 def _pager(rank: int | None) -> str:
     """The foot of a search engine's page, with the page that the answer is on."""
     if rank is None:
-        return f'<div class="pager"><span class="gone">{tables.escaped(say("not listed"))}</span></div>'
+        gone = tables.escaped(say("not listed"))
+        return f'<div class="pager"><span class="gone">{gone}</span></div>'
     page = story_words.page_of(rank)
     before = range(1, page) if page <= 5 else range(1, 4)
-    pages = "".join(f"<span>{one}</span>" for one in before) + ("<i>…</i>" if page > 5 else "")
+    pages = "".join(f"<span>{one}</span>" for one in before) + ('<span class="gap">…</span>' if page > 5 else "")
     label = html.escape(say("page {page}", page=page))
     return f'<div class="pager" role="img" aria-label="{label}">{pages}<b>{interface.number(page)}</b></div>'
 

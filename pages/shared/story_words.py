@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.views.selection import Interval
+from analysis.views.selection import Interval, capitalised
 from analysis.views.story import NEAR, StoryView, Version
 from pages.shared import interface
 from pages.shared.interface import number, say, say_counted, say_of, sentences
@@ -155,7 +155,7 @@ def notes(told: StoryView, *, live: bool) -> tuple[str, ...]:
         _about_the_ranks(told),
         sentences(
             *(
-                _measured(interface.language(count.language), count.near)
+                _measured(capitalised(interface.language(count.language)), count.near)
                 for count in told.counts
                 if count.language in {told.first.language, told.second.language}
             ),
