@@ -130,7 +130,7 @@ class StoryView:
         everywhere_deep: share of all questions with a right answer among these: what a second look reaches at most.
         chance: the same for results in random order.
         compared: other systems that were compared.
-        untold: why some of them cannot be told from chance; None where all can.
+        untold: why none of them can be told from chance; None where one can.
         help: what helps; None where nothing does beyond chance.
     """
 
@@ -400,20 +400,22 @@ class _Stage:
         return float(depth.chance(answers[queries], pool, ks=np.array([k]))[0])
 
     def helped(self, place: int) -> tuple[Help | None, int, str | None]:
-        """The best of the others where it is better beyond chance, how many were compared, and what cannot be told."""
+        """The best of the others if it is better beyond chance, how many were compared, and why nothing can be told."""
         others = [at for at in range(len(self.evidence.runs)) if at != place]
         if not others:
             return None, 0, None
         apart = self.near[others] - self.near[place]
         sums = np.stack([self.evidence.family_sums(row) for row in apart], axis=1)  # (F, O)
-        p, untold = np.full(len(others), np.nan), None
+        p, reasons = np.full(len(others), np.nan), []
         for column in range(len(others)):
             known = sums[~np.isnan(sums[:, column]), column]
             pairs = int(np.count_nonzero(~np.isnan(apart[column])))
             few = too_few(pairs=pairs, families=len(known), unequal=int(np.count_nonzero(known)))
-            untold = untold or few
             if few is None:
                 p[column] = sign_flip_ps(known[:, np.newaxis], seed=SEED)[0]
+            else:
+                reasons.append(few)
+        untold = reasons[0] if len(reasons) == len(others) else None
         adjusted, differences = holm(p), self.evidence.pooled(apart)
         better = [at for at in range(len(others)) if adjusted[at] < BEYOND_CHANCE and (differences[at].value or 0) > 0]
         if not better:

@@ -123,6 +123,8 @@ def test_nothing_helps_the_best_one_and_a_twin_is_no_better(store):
     assert told.compared == 1
     assert "families that differ at all" in told.untold
     assert story(store, EXAMPLE._replace(systems=("able",))).compared == 0
+    beside_another = story(store, EXAMPLE, system="twin")  # that one can be told from it, and is worse
+    assert (beside_another.help, beside_another.compared, beside_another.untold) == (None, 2, None)
 
 
 def test_names_that_are_not_there_are_as_if_nothing_was_asked(store):
