@@ -123,6 +123,7 @@ class StoryView:
         concept: what is asked.
         first: the question in the first language.
         second: in the second.
+        same_answers: whether both versions have the same right answers.
         outcome: how usual that is.
         counts: how often it happens, by language.
         performers: every system, for those who choose another one.
@@ -142,6 +143,7 @@ class StoryView:
     concept: Concept
     first: Version
     second: Version
+    same_answers: bool
     outcome: Outcome
     counts: tuple[Count, ...]
     performers: tuple[Performer, ...]
@@ -237,6 +239,7 @@ class _Stage:
             concept=next(concept for concept in self.concepts if concept.family == key),
             first=self.version(place, both[key][first]),
             second=self.version(place, both[key][second]),
+            same_answers=self.answers(both[key][first]) == self.answers(both[key][second]),
             outcome=Outcome(ends.count(outcome), len(ends)),
             counts=tuple(self.counts(place, reached)),
             performers=self.performers,
@@ -358,12 +361,19 @@ class _Stage:
             ),
         )
 
+    def answers(self, query: int) -> set[int]:
+        """The positions of the right answers to a query that are in the corpus."""
+        judged = self.evidence.judged
+        mine = (judged.query == query) & (judged.grade >= 1) & (judged.language >= 0)
+        return set(self.evidence.document[mine].tolist())
+
     def version(self, place: int, query: int) -> Version:
         """What the shown system makes of one query."""
         evidence, run = self.evidence, self.evidence.runs[place]
         store, task_id = evidence.store, evidence.task.task_id
-        mine = (evidence.judged.query == query) & (evidence.judged.grade >= 1) & (evidence.judged.language >= 0)
-        ranks = dict(zip(evidence.document[mine].tolist(), evidence.ranks[place, mine].tolist(), strict=True))
+        mine, answers = evidence.judged.query == query, self.answers(query)
+        placed = zip(evidence.document[mine].tolist(), evidence.ranks[place, mine].tolist(), strict=True)
+        ranks = {document: rank for document, rank in placed if document in answers}
         hits = store.hits(run, [query], top=FIRST)
         listed = [*ranks, *(hit.document for hit in hits)]
         texts = store.texts(task_id, listed)

@@ -189,9 +189,9 @@ def _about_the_versions(told: StoryView) -> str:
             "The question is asked in {n} languages.",
             len(told.concept.languages),
         ),
-        say("Versions need not be word for word; they ask for the same thing and have the same right answers.")
-        if told.first.n_right == told.second.n_right
-        else say("Versions need not be word for word, and their right answers differ."),
+        say("Versions need not be translations of each other; their right answers are the same.")
+        if told.same_answers
+        else say("Versions need not be translations of each other, and their right answers differ."),
     )
 
 

@@ -93,6 +93,7 @@ def test_the_question_it_opens_on_ends_as_most_do_and_is_the_shortest(store):
     told = story(store, EXAMPLE)
     assert told.concept.family == "c4"  # the shortest of the 36 that are found in English and not in Japanese
     assert told.outcome == Outcome(36, 40)
+    assert told.same_answers
     assert told.first.first[0] == Found(1, "en", "answer 4", True)
     assert told.first.missed == ()
     assert (told.first.best_rank, told.second.best_rank) == (1, None)
