@@ -23,10 +23,10 @@ with ui.page(ui.STORY) as frame:
         found = story_parts.told(frame)
         live = ui.answer(probe.encoders, frame.benchmark.address)
         asked = story_parts.asked_live(found, live)
+        story_parts.style(dark=frame.dark)
         if asked:
             first, second = story_parts.ask(found, frame)
             found = replace(found, first=first, second=second)
-        story_parts.style(dark=frame.dark)
         story_parts.show(found, live=asked, dark=frame.dark)
         story_parts.bar(found, live=live)
         story_parts.keys()

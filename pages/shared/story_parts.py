@@ -29,8 +29,9 @@ export default function ({ data, setTriggerValue }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const at = event.target, box = at.closest ? at.closest('[role="combobox"]') : null;
     const open = box && box.getAttribute("aria-expanded") === "true";
-    const field = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) || box;
-    if (open || (field && !(box && event.key.startsWith("Arrow") && event.key in STEPS))) return;
+    const written = at.isContentEditable || (at.matches && at.matches("textarea, select, input:not([type=checkbox])"));
+    if (open || ((written || box) && !(box && event.key.startsWith("Arrow")))) return;
+    if (event.key === " " && at.closest && at.closest("button, input")) return;
     let wanted = step;
     if (event.key === "Home") wanted = 1;
     else if (event.key === "End") wanted = data.last;
@@ -45,7 +46,10 @@ export default function ({ data, setTriggerValue }) {
   return () => document.removeEventListener("keydown", pressed, true);
 }
 """
-"""Keys turn the steps unless somebody types or a list is open: a constant, no text of anybody comes near it."""
+"""Keys turn the steps unless somebody types, a list is open or space presses a button.
+
+A constant: no text of anybody comes near it.
+"""
 
 
 def step() -> int:
@@ -235,7 +239,7 @@ def asked_live(found: StoryView, offered: tuple[SystemLabel, ...]) -> bool:
 def ask(found: StoryView, frame: ui.Frame) -> tuple[Version, Version]:
     """Both versions as the system answers them now."""
     texts = {version.language: version.text for version in (found.first, found.second)}
-    with st.spinner(tables.literal(say("Asking {name} …", name=found.system.short))):
+    with st.container(key="story-asking"), st.spinner(tables.literal(say("Asking {name} …", name=found.system.short))):
         reply = probe.ask_in_all_languages(
             ui.store(),
             texts,

@@ -89,6 +89,13 @@ def test_the_audience_chooses_the_question_and_the_language_of_the_interface(sto
     story.wait_for_function("location.search.includes('concept=')", timeout=30_000)
     story.keyboard.press("ArrowRight")  # the closed list still has the focus
     expect(story.locator(".story.step-3")).to_be_visible(timeout=30_000)
-    story.goto(f"{story.url}&ui=ja")
+    settle(story)
+    story.locator(".st-key-story-choices").get_by_text("Notes").click()
+    expect(story.locator(".note")).to_be_visible(timeout=30_000)
+    story.keyboard.press("ArrowLeft")  # the switch has the focus
+    expect(story.locator(".story.step-2")).to_be_visible(timeout=30_000)
+    settle(story)
+    assert story.evaluate(INSIDE)
+    story.goto(f"{story.url}&ui=ja&step=3")
     expect(sentence(story)).to_contain_text(re.compile("尋ねると"), timeout=60_000)
     assert story.evaluate("() => document.querySelector('.story').lang") == "ja"
