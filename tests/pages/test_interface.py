@@ -125,7 +125,7 @@ def test_what_is_not_known_is_said_in_english(monkeypatch):
 def test_the_frame_speaks_the_language_of_the_address(example):
     page = example.page("overview", ui="fr")
     assert not page.exception
-    assert page.title[0].value == "Quel système, et puis-je me fier à la différence ?"
+    assert page.title[0].value == "Quel système, et puis-je me fier à la différence\u202f?"
     assert page.selectbox(key="overview-benchmark").label == "Jeu d’évaluation"
     assert example.page("overview", ui="xx").title[0].value.startswith("Which system")
 
