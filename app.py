@@ -15,6 +15,7 @@ st.navigation(
         st.Page("pages/map.py", title="Embedding map", url_path="map"),
         st.Page("pages/causes.py", title="Why it fails", url_path="causes"),
         st.Page("pages/probe.py", title="Live probe", url_path="probe"),
+        st.Page("pages/story.py", title="Clinician demo", url_path="story"),
         st.Page("pages/data.py", title="Data and runs", url_path="data"),
         st.Page("pages/method.py", title="Method", url_path="method"),
     ],

@@ -30,6 +30,7 @@ from analysis.views import recoverability as recoverability_view
 from analysis.views import routes as routes_view
 from analysis.views import significance as significance_view
 from analysis.views import slices as slices_view
+from analysis.views import story as story_view
 from analysis.views import tiers as tiers_view
 from analysis.views.evidence import Evidence, benchmark_label, chosen_tasks, number, task_label
 from analysis.views.selection import Selection
@@ -414,6 +415,7 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "queries": _show_queries,
     "method": method_view.page,
     "data": data_view.page,
+    "story": story_view.page,
 }
 
 

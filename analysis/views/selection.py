@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from analysis.languages import language_name
 from analysis.model import FlagCounts, Interval, SystemLabel, published_only, scores_only, unranked
 from analysis.text import capitalised, counted
 
@@ -18,6 +19,7 @@ __all__ = [  # what charts and pages see of the nouns below them too
     "TaskLabel",
     "capitalised",
     "counted",
+    "language_name",
     "published_only",
     "scores_only",
     "unranked",

@@ -50,6 +50,7 @@ def choose(
     name: str,
     default: str,
     clears: Sequence[str] = (),
+    on_change: Callable[[str], None] | None = None,
     **more: Any,
 ) -> str:
     """A select box or segmented control whose value lives in the address.
@@ -61,6 +62,7 @@ def choose(
         name: of the parameter.
         default: the value while the address has none, or one that is not offered.
         clears: parameters that lose their meaning when this one changes.
+        on_change: told the value that was chosen.
         **more: handed to the widget.
     """
     asked = get(name)
@@ -70,6 +72,8 @@ def choose(
     def changed() -> None:
         chosen = st.session_state[key]
         put(**{name: None if chosen == default else chosen}, **dict.fromkeys(clears))
+        if on_change is not None:
+            on_change(chosen)
 
     widget(label, options, key=key, on_change=changed, **more)
     return value

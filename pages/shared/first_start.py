@@ -6,17 +6,18 @@ import streamlit as st
 
 from analysis import jobs
 from pages.shared import job_box, tables
+from pages.shared.interface import mark, say
 from pages.shared.tables import Markup
 
-PROMISE = (
+PROMISE = mark(
     "Babelscope builds Bedside, its own clinical benchmark in six languages, and runs every system that works here. "
     "The first results are there in a quarter of a minute or so, all of them in about a minute; no network is needed. "
     "You may close this page: the work goes on."
 )
 ENDINGS = {
-    "cancelled": "The first build was cancelled. What it had encoded is kept.",
-    "failed": "The first build failed:",
-    "stopped": "The first build was interrupted. It goes on where it stopped.",
+    "cancelled": mark("The first build was cancelled. What it had encoded is kept."),
+    "failed": mark("The first build failed:"),
+    "stopped": mark("The first build was interrupted. It goes on where it stopped."),
 }
 
 
@@ -38,14 +39,14 @@ def show() -> None:
         jobs.begin(jobs.FIRST_START)
         state = jobs.state(jobs.FIRST_START)
     if job_box.runs(state):
-        _say("Nothing is here yet, so a first benchmark is being built.")
-        job_box.explain(PROMISE)
+        _say(say("Nothing is here yet, so a first benchmark is being built."))
+        job_box.explain(say(PROMISE))
         job_box.watch(jobs.FIRST_START, finished=True)
         return
     ended = job_box.ending(state, ENDINGS)
-    _say(ended or ("Nothing is here yet." if state else "The first build did not start."))
-    job_box.explain(PROMISE)
-    words = "Build it" if state and not ended else "Try again"
+    _say(ended or (say("Nothing is here yet.") if state else say("The first build did not start.")))
+    job_box.explain(say(PROMISE))
+    words = say("Build it") if state and not ended else say("Try again")
     job_box.button(words, jobs.begin, jobs.FIRST_START, primary=True)
     if state:
         job_box.finished(state)
@@ -54,7 +55,7 @@ def show() -> None:
 def show_rest() -> None:
     """While the first build goes on behind results that are there already: how far it is."""
     if running():
-        job_box.watch(jobs.FIRST_START, lead="More systems are being run. Now")
+        job_box.watch(jobs.FIRST_START, lead=say("More systems are being run. Now"))
 
 
 def offer_to_finish() -> None:
@@ -62,7 +63,7 @@ def offer_to_finish() -> None:
     ended = job_box.ending(jobs.state(jobs.FIRST_START), ENDINGS)
     if ended:
         job_box.explain(ended)
-        job_box.button("Finish the first build", jobs.begin, jobs.FIRST_START)
+        job_box.button(say("Finish the first build"), jobs.begin, jobs.FIRST_START)
 
 
 def _say(words: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pages.shared.interface import mark
+
 RUN_ALL = "In a terminal: python -m analysis run --benchmark … --systems all"
-CHOOSE_SYSTEM = "Choose at least one under Systems on the left."
+CHOOSE_SYSTEM = mark("Choose at least one under Systems on the left.")
 DEGENERATE = "finds almost nothing across languages"
 
 FLAGGED = (

@@ -11,6 +11,7 @@ from analysis.errors import BabelscopeError
 from analysis.jobs import JobState
 from analysis.views import source
 from pages.shared import tables
+from pages.shared.interface import say
 from pages.shared.tables import Markup, Width
 
 EVERY = 1.0  # seconds between two looks at the job
@@ -32,7 +33,7 @@ def ending(state: JobState | None, words: Mapping[str, str]) -> str | None:
     if state is None or state.status not in words:
         return None
     reason = f" {state.message}" if state.status == "failed" and state.message else ""
-    return words[state.status] + reason
+    return say(words[state.status]) + reason
 
 
 def watch(name: str, *, lead: str = "Now", finished: bool = False) -> None:

@@ -115,7 +115,8 @@ def live(frame: Frame, view: MapView) -> list[tuple[float, float]]:
     here = {label.name for label in ui.answer(probe.encoders, frame.benchmark.address)}
     if not all(picture.system.name in here and picture.k for picture in view.pictures):
         return []
-    text = address.write(st.text_input, "Place a query of your own", name="text", placeholder="in any language")
+    words = "Place a query of your own"
+    text = address.write(st.text_input, words, name="text", default="", placeholder="in any language")
     if not text.strip():
         return []
     found = []

@@ -22,10 +22,9 @@ from analysis.views.selection import (
     SystemLabel,
     TaskLabel,
     capitalised,
-    published_only,
-    scores_only,
 )
-from pages.shared import address, first_start, glossary, job_box, more_data, tables
+from pages.shared import address, first_start, glossary, interface, job_box, more_data, tables
+from pages.shared.interface import mark, say
 from pages.shared.tables import Markup, Width
 
 T = TypeVar("T")
@@ -33,8 +32,11 @@ Part = tuple[str, str]
 """A query attribute and one of its values."""
 
 ALL_TASKS = "all"
-CHOICES = ("benchmark", "task", "systems", "measure", "where", "flagged", "languages")
+CHOICES = ("benchmark", "task", "systems", "measure", "where", "flagged", "languages", "ui")
 """The parameters that every page understands; the others belong to one page."""
+
+OF_TASK = ("where", "route", "concept", "against", "area", "point", "languages", "split")
+"""Parameters that mean nothing on another task."""
 
 CHART = {
     "displaylogo": False,
@@ -52,19 +54,38 @@ class PageLink(NamedTuple):
     question: str
 
 
-OVERVIEW = PageLink("pages/overview.py", "overview", "Overview", "Which system, and can I trust the difference?")
-ROUTES = PageLink("pages/routes.py", "routes", "Language routes", "Which language pairs fail?")
-TIERS = PageLink("pages/tiers.py", "tiers", "Difficulty tiers", "What does it confuse?")
-RECOVERABILITY = PageLink("pages/recoverability.py", "recoverability", "Recoverability", "Would a re-ranker fix it?")
-FAIRNESS = PageLink("pages/fairness.py", "fairness", "Fairness", "Who is left behind?")
-SIGNIFICANCE = PageLink("pages/significance.py", "significance", "Significance", "Is it real?")
-QUERIES = PageLink("pages/queries.py", "queries", "Query explorer", "Which queries fail?")
-MAP = PageLink("pages/map.py", "map", "Embedding map", "What does the space look like?")
-CAUSES = PageLink("pages/causes.py", "causes", "Why it fails", "What causes it?")
-DATA = PageLink("pages/data.py", "data", "Data and runs", "What is here, and how do I bring my own?")
-METHOD = PageLink("pages/method.py", "method", "Method", "What does this number mean?")
-PROBE = PageLink("pages/probe.py", "probe", "Live probe", "What happens to my query?")
-PAGES = (OVERVIEW, ROUTES, TIERS, RECOVERABILITY, FAIRNESS, SIGNIFICANCE, QUERIES, MAP, CAUSES, PROBE, DATA, METHOD)
+OVERVIEW = PageLink(
+    "pages/overview.py", "overview", mark("Overview"), mark("Which system, and can I trust the difference?")
+)
+ROUTES = PageLink("pages/routes.py", "routes", mark("Language routes"), mark("Which language pairs fail?"))
+TIERS = PageLink("pages/tiers.py", "tiers", mark("Difficulty tiers"), mark("What does it confuse?"))
+RECOVERABILITY = PageLink(
+    "pages/recoverability.py", "recoverability", mark("Recoverability"), mark("Would a re-ranker fix it?")
+)
+FAIRNESS = PageLink("pages/fairness.py", "fairness", mark("Fairness"), mark("Who is left behind?"))
+SIGNIFICANCE = PageLink("pages/significance.py", "significance", mark("Significance"), mark("Is it real?"))
+QUERIES = PageLink("pages/queries.py", "queries", mark("Query explorer"), mark("Which queries fail?"))
+MAP = PageLink("pages/map.py", "map", mark("Embedding map"), mark("What does the space look like?"))
+CAUSES = PageLink("pages/causes.py", "causes", mark("Why it fails"), mark("What causes it?"))
+DATA = PageLink("pages/data.py", "data", mark("Data and runs"), mark("What is here, and how do I bring my own?"))
+METHOD = PageLink("pages/method.py", "method", mark("Method"), mark("What does this number mean?"))
+PROBE = PageLink("pages/probe.py", "probe", mark("Live probe"), mark("What happens to my query?"))
+STORY = PageLink("pages/story.py", "story", mark("Clinician demo"), mark("Why should I care?"))
+PAGES = (
+    OVERVIEW,
+    ROUTES,
+    TIERS,
+    RECOVERABILITY,
+    FAIRNESS,
+    SIGNIFICANCE,
+    QUERIES,
+    MAP,
+    CAUSES,
+    PROBE,
+    STORY,
+    DATA,
+    METHOD,
+)
 
 
 @dataclass(frozen=True)
@@ -103,12 +124,13 @@ def page(
         everything: the page is about all that is stored, so that doubtful items cannot be left out.
         empty: draws what the page offers where nothing is stored yet.
     """
-    st.set_page_config(page_title=f"{which.title} · Babelscope", layout="wide", initial_sidebar_state="expanded")
+    interface.begin()
+    st.set_page_config(page_title=f"{say(which.title)} · Babelscope", layout="wide", initial_sidebar_state="expanded")
     address.open_page(which.address)
     tables.style(is_dark())
     with st.sidebar:
         _masthead(which)
-    st.title(which.question, anchor=False)
+    st.title(say(which.question), anchor=False)
     if words := job_box.trouble():
         st.error(tables.literal(capitalised(words)))
     try:
@@ -145,12 +167,13 @@ def is_dark() -> bool:
 
 
 def _masthead(which: PageLink) -> None:
-    tables.show(
-        Markup('<div class="masthead">Babelscope</div><p class="caption">where multilingual retrieval breaks</p>')
-    )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        tables.show(Markup('<div class="masthead">Babelscope</div>'), width="content")
+        interface.offer()
+    grey(say("where multilingual retrieval breaks"))
     with st.container(gap="xxsmall"):
         for link in PAGES:
-            go_to(link, link.title, **address.everything())
+            go_to(link, say(link.title), **address.everything())
     st.space("small")
 
 
@@ -177,7 +200,7 @@ def _without_flagged(tasks: Sequence[TaskLabel], *, everything: bool) -> bool:
     if not flags.total(tasks).reasons:
         return False
     left_out = not everything and address.switch(
-        "Leave out doubtful items", name="flagged", on="out", help=glossary.FLAGGED
+        say("Leave out doubtful items"), name="flagged", on="out", help=glossary.FLAGGED
     )
     grey(flags.sentence(tasks, left_out=left_out))
     return left_out
@@ -196,12 +219,14 @@ def _slice(whole: Selection, offered: Sequence[Part]) -> tuple[Part, ...]:
     known = {_part_name(part): part for part in dict.fromkeys([*offered, *asked])}
     chosen = address.choose_some(
         st.multiselect,
-        "Queries",
+        say("Queries"),
         list(known),
         name="where",
         format_func=lambda name: " ".join(known[name]).replace("_", " "),
-        placeholder="All",
-        help="Several values of one attribute: queries with any of them. Several attributes: queries with all of them.",
+        placeholder=say("All"),
+        help=say(
+            "Several values of one attribute: queries with any of them. Several attributes: queries with all of them."
+        ),
     )
     return tuple(known[name] for name in chosen)
 
@@ -223,11 +248,23 @@ def _benchmark(offered: Contents) -> BenchmarkLabel:
     chosen = offered.benchmark.address
     address.choose(
         st.selectbox,
-        "Benchmark",
+        say("Benchmark"),
         list(known),
         name="benchmark",
         default=chosen,
-        clears=("task", "systems", "where", "route", "system", "concept", "against", "languages", "split"),
+        clears=(
+            "task",
+            "systems",
+            "where",
+            "route",
+            "system",
+            "concept",
+            "against",
+            "area",
+            "point",
+            "languages",
+            "split",
+        ),
         format_func=lambda name: _benchmark_name(known[name]),
     )
     return known[chosen]
@@ -244,12 +281,12 @@ def _tasks(tasks: Sequence[TaskLabel], *, every_task: bool) -> tuple[TaskLabel, 
         raise InputError(f"unknown task {asked!r}: this benchmark has {', '.join(known)}")
     name = address.choose(
         st.selectbox,
-        "Task",
+        say("Task"),
         [*known, ALL_TASKS] if every_task and len(known) > 1 else list(known),
         name="task",
         default=next((label.name for label in tasks if label.is_default), tasks[0].name),
-        clears=("where", "route", "concept", "against", "languages", "split"),
-        format_func=lambda name: known[name].title if name in known else "All tasks",
+        clears=OF_TASK,
+        format_func=lambda name: known[name].title if name in known else say("All tasks"),
     )
     return (known[name],) if name in known else tuple(tasks)
 
@@ -259,14 +296,14 @@ def _systems(ran: Sequence[SystemLabel]) -> tuple[SystemLabel, ...]:
     unknown = [name for name in address.many("systems") or () if name not in known]
     chosen = address.choose_many(
         st.multiselect,
-        "Systems",
+        say("Systems"),
         list(known),
         name="systems",
         format_func=lambda name: known[name].short,
-        placeholder="Choose systems",
+        placeholder=say("Choose systems"),
     )
     if unknown:
-        st.caption(tables.literal(f"Not run on this task: {', '.join(unknown)}"))
+        st.caption(tables.literal(say("Not run on this task: {names}", names=", ".join(unknown))))
     return tuple(known[name] for name in chosen)
 
 
@@ -278,7 +315,7 @@ def part(parts: Mapping[str, str]) -> str:
     """
     return address.choose(
         st.segmented_control,
-        "Part of the page",
+        say("Part of the page"),
         list(parts),
         name="part",
         default=next(iter(parts)),
@@ -345,9 +382,9 @@ def caption(words: str, *, measures: Sequence[MeasureLabel] = (), more: Sequence
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         grey(words, width="content")
         if definitions:
-            with st.popover("?", type="tertiary", help="What the numbers mean"):
+            with st.popover("?", type="tertiary", help=say("What the numbers mean")):
                 tables.show(_glossary(definitions))
-                go_to(METHOD, "All definitions", **address.everything())
+                go_to(METHOD, say("All definitions"), **address.everything())
 
 
 def _glossary(terms: Sequence[tuple[str, str]]) -> Markup:
@@ -373,20 +410,20 @@ def grey(words: str, *, width: Width = "stretch") -> None:
 def trouble(error: BabelscopeError) -> None:
     """An error meant for people, as its one sentence, with a way on."""
     st.error(tables.literal(capitalised(str(error))))
-    go_to(OVERVIEW, "Open the Overview afresh")
+    go_to(OVERVIEW, say("Open the Overview afresh"))
 
 
 def no_systems(frame: Frame) -> NoReturn:
     """What a page says that has no system to show, and what to do about it; stops the page."""
     if address.many("systems") == ():
-        nothing("No system is chosen.", next_step=glossary.CHOOSE_SYSTEM)
+        nothing(say("No system is chosen."), next_step=say(glossary.CHOOSE_SYSTEM))
     elif first_start.cut_short():
         first_start.show()
     else:
         tasks = "".join(f" --task {task.name}" for task in frame.tasks)
         command = f"python -m analysis run --benchmark {frame.benchmark.address}{tasks} --systems all"
-        nothing("No system has run on this task yet.", next_step=f"In a terminal: {command}")
-        go_to(DATA, "Or run systems from here →", **shared_choices(), part="run")
+        nothing(say("No system has run on this task yet."), next_step=say("In a terminal: {command}", command=command))
+        go_to(DATA, say("Or run systems from here →"), **shared_choices(), part="run")
     st.stop()
 
 
@@ -400,8 +437,10 @@ def need_rankings(frame: Frame, what: str) -> None:
     need_values(frame, what)
     if any(task.n_documents for task in frame.tasks):
         return
-    words = f"{capitalised(scores_only(what))}."
-    nothing(words, next_step="Overview, Fairness and Significance show the imported scores.")
+    nothing(
+        say("This benchmark has per-query scores only: {what}.", what=say(what)),
+        next_step=say("Overview, Fairness and Significance show the imported scores."),
+    )
     st.stop()
 
 
@@ -415,8 +454,12 @@ def need_values(frame: Frame, what: str) -> None:
     only = all(task.published_only for task in frame.tasks)
     if not only and (frame.measured or not frame.systems):
         return
-    words = published_only(what) if only else f"of the chosen systems only published figures are known: {what}"
-    nothing(f"{capitalised(words)}.", next_step="Overview and Language routes show the published figures.")
+    words = (
+        say("This benchmark has published figures only: {what}.", what=say(what))
+        if only
+        else say("Of the chosen systems only published figures are known: {what}.", what=say(what))
+    )
+    nothing(words, next_step=say("Overview and Language routes show the published figures."))
     st.stop()
 
 

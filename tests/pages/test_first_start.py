@@ -80,7 +80,7 @@ def test_a_benchmark_without_results_is_not_shown_while_it_runs(without_runs, fi
     first_start.said = job("running", "search BM25", done=0, total=1)
     page = without_runs.page("routes")
     assert "Nothing is here yet" in words(page)
-    assert not page.selectbox
+    assert [box.label for box in page.selectbox] == ["Interface language"]
 
 
 def test_a_build_cut_short_can_be_finished_beside_what_it_left(full, first_start):

@@ -4,7 +4,7 @@ import sys
 import pytest
 from visits import ROOT, parameters, words
 
-PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "causes", "probe")
+PAGES = ("overview", "routes", "tiers", "recoverability", "fairness", "causes", "probe", "story")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -33,7 +33,7 @@ def test_the_sidebar_offers_benchmark_task_systems_and_measure(full):
     labels = {
         box.label for box in (*page.sidebar.selectbox, *page.sidebar.multiselect, *page.sidebar.segmented_control)
     }
-    assert labels == {"Benchmark", "Task", "Systems", "Queries", "Measure"}
+    assert labels == {"Interface language", "Benchmark", "Task", "Systems", "Queries", "Measure"}
 
 
 @pytest.mark.parametrize("name", ["overview", "routes"])
