@@ -18,9 +18,6 @@ from analysis.views.selection import SystemLabel
 Key = tuple[str, str, str]
 """System, query language, document language: what a click on a cell reports."""
 
-DEEP = 0.55
-"""From here on the ink is deep enough for light text."""
-
 HEADING = 70
 """Pixels above a heatmap: the system's name, the axis title, the document languages."""
 
@@ -66,7 +63,11 @@ class Scale:
     high: float
     ticks: Mapping[float, str]  # place on the colour axis -> words
     text: Callable[[float], str]  # inside the cell
-    deep: Callable[[float], bool]  # whether the ink under the value needs text in the other colour
+
+    def text_colour(self, value: float) -> str:
+        """Black or white, by the ink under a value."""
+        place = (self.position(value) - self.low) / (self.high - self.low)
+        return theme.text_on(theme.colour_at(self.colours, place))
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def cell_text(value: float) -> str:
 
 def _share_scale(title: str, dark: bool) -> Scale:
     ticks = {place / 5: f"{place / 5:.1f}" for place in range(6)}
-    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text, lambda value: value > DEEP)
+    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text)
 
 
 def _preference_scale(dark: bool) -> Scale:
@@ -202,7 +203,6 @@ def _preference_scale(dark: bool) -> Scale:
         2.5,
         ticks,
         "{:.2f}".format,
-        lambda value: abs(position(value)) > 1.6,
     )
 
 
@@ -222,7 +222,6 @@ def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
         reach,
         ticks,
         cell_text,
-        lambda value: abs(value) > 0.62 * reach,
     )
 
 
@@ -383,8 +382,8 @@ def _draw(figure: go.Figure, panel: Panel[Any], *, number: int, place: Place, gr
     suffix = "" if number == 1 else str(number)
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [
-        _layer(panel, grid, axes=axes, deep=False),
-        _layer(panel, grid, axes=axes, deep=True),
+        _layer(panel, grid, axes=axes, colour=theme.BLACK),
+        _layer(panel, grid, axes=axes, colour=theme.WHITE),
         _hatch(panel, grid, axes=axes),
         _targets(panel, grid, axes=axes),
     ]
@@ -455,17 +454,17 @@ def _positions(panel: Panel[C], grid: Grid) -> list[tuple[int, int, C]]:
     return [(place[cell.document_language], place[cell.query_language], cell) for cell in panel.cells]
 
 
-def _layer(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str], deep: bool) -> go.Heatmap:
-    """The cells whose ink is deep, or those whose ink is pale: a heatmap has one colour of text, and we need two."""
+def _layer(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str], colour: str) -> go.Heatmap:
+    """The cells whose text has a colour: a heatmap has one colour of text, and we need two."""
     size = len(grid.languages)
     colours: list[list[float | None]] = [[None] * size for _ in range(size)]
     texts = [[""] * size for _ in range(size)]
     for column, row, cell in _positions(panel, grid):
         value = panel.value(cell)
-        if value is not None and grid.scale.deep(value) == deep:
+        if value is not None and grid.scale.text_colour(value) == colour:
             colours[row][column] = grid.scale.position(value)
             texts[row][column] = grid.scale.text(value) if size <= CROWDED else ""
-    return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, deep=deep, dark=grid.dark, **axes)
+    return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, colour=colour, **axes)
 
 
 def _hatch(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:

@@ -100,8 +100,8 @@ def bar(share: float) -> Markup:
 
 
 def _on_ink(words: str, share: float, *, dark: bool) -> Markup:
-    page = theme.paper(dark)
-    colours = f"background:{theme.colour_at(theme.ink(dark), share)};color:{page.on_ink if share > 0.55 else page.text}"
+    ink = theme.colour_at(theme.ink(dark), share)
+    colours = f"background:{ink};color:{theme.text_on(ink)}"
     return Markup(f'<span class="rank" style="{colours}">{html.escape(words)}</span>')
 
 
@@ -152,14 +152,19 @@ def table(
         style: a class of the style sheet.
     """
     kinds = list(columns.values())
-    head = "".join(
-        f'<th scope="col" class="{kind}">{html.escape(name)}</th>' for name, kind in zip(columns, kinds, strict=True)
-    )
+    head = "".join(_heading(name, kind) for name, kind in columns.items())
     body = "".join(_row(row, kinds) for row in rows)
     label = f' aria-label="{html.escape(caption)}"' if caption else ""
     return Markup(
         f'<div class="scroll {style}"><table{label}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _heading(name: str, kind: str) -> str:
+    """A column's heading; one without words is no heading to a screen reader."""
+    if not name:
+        return f'<td class="{kind}"></td>'
+    return f'<th scope="col" class="{kind}">{html.escape(name)}</th>'
 
 
 def _row(row: Sequence[Cell] | str, kinds: Sequence[str]) -> str:
