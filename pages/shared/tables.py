@@ -34,7 +34,14 @@ STYLE = Path(__file__).with_name("style.css")
 
 def style(dark: bool) -> None:
     """Put the style of takeaways, captions, tables and badges on the page."""
-    st.html(f"<style>:root {{ --bs-accent: {theme.paper(dark).accent}; }}</style>")
+    accent, light, black = (theme.paper(which).accent for which in (dark, False, True))
+    st.html(
+        f"<style>:root {{ --bs-accent: {accent}; }}"
+        f" @supports (color: light-dark(red, red)) {{ :root {{ --bs-accent: light-dark({light}, {black}); }} }}</style>"
+    )
+    if dark:  # on white paper light text would be lost
+        chart = '[data-testid="stPlotlyChart"] { filter: invert(1) hue-rotate(180deg); }'
+        st.html(f"<style>@media print {{ {chart} }}</style>")
     st.html(STYLE)
 
 

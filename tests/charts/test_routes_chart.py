@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from analysis.charts import routes, theme
@@ -161,3 +163,11 @@ def test_both_themes_draw_on_the_page_itself(routes_view, dark):
     layout = routes.heatmaps(routes_view, dark=dark).layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.CLEAR
     assert layout.font.color == theme.paper(dark).text
+
+
+def test_languages_without_documents_have_no_column(routes_view):
+    cells = tuple(cell for cell in routes_view.cells if cell.document_language == "en")
+    figure = routes.heatmaps(replace(routes_view, cells=cells))
+    assert tuple(figure.layout.xaxis.ticktext) == ("en",)
+    assert tuple(figure.layout.yaxis.ticktext) == ("en", "ja")
+    assert texts(figure) == [[[".42"], ["1.00"]]] * 4

@@ -32,11 +32,15 @@ def backgrounds(name):
     return {part[kind] for part in (CONFIG[name], CONFIG[name]["sidebar"]) for kind in kinds}
 
 
+SCREEN, PRINT = tables.STYLE.read_text().split("@media print")
+WRITTEN = re.compile(r"(?<![-\w])color:\s*([^;}]+?)(?:\s*!important)?\s*[;}]")
+
+
 def text_colours(name):
     """Every text colour of the style sheet, by how it is written there, over each background."""
-    written = set(re.findall(r"(?<![-\w])color:\s*([^;}]+?)(?:\s*!important)?\s*[;}]", tables.STYLE.read_text()))
+    written = set(WRITTEN.findall(SCREEN))
     text, accent = CONFIG[name]["textColor"], theme.paper(THEMES[name]).accent
-    grey = float(re.search(r"--grey: color-mix\(in srgb, currentColor (\d+)%", tables.STYLE.read_text()).group(1)) / 100
+    grey = float(re.search(r"--grey: color-mix\(in srgb, currentColor (\d+)%", SCREEN).group(1)) / 100
     for ground in backgrounds(name):
         known = {
             "inherit": text,
@@ -68,6 +72,7 @@ def test_the_colours_of_the_style_sheet(name):
     found = list(text_colours(name))
     assert len({written for written, _, _ in found}) >= 3
     assert [pair for pair in found if contrast(*pair[1:]) < ENOUGH] == []
+    assert [colour for colour in WRITTEN.findall(PRINT) if contrast(colour, "#FFFFFF") < ENOUGH] == []
 
 
 @pytest.mark.parametrize("name", THEMES)
