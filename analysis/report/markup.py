@@ -105,7 +105,7 @@ def table(found: Table, *, above: str = "") -> str:
 def _heading(name: str, kind: str, known: Counts) -> str:
     n = known.columns.get(name)
     below = "" if n is None else f'<br><span class="soft">n = {n:,}</span>'
-    return f'<th scope="col" class="{kind}">{html.escape(name)}{below}</th>'
+    return f'<th scope="col" class="{kind}" dir="auto">{html.escape(name)}{below}</th>'
 
 
 def _row(row: Row, found: Table, known: Counts) -> str:

@@ -70,7 +70,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
     """The queries of the chosen route, the worst first, with the rank each system gave each right answer."""
     with st.container(key="route"):
         if not found.rows:
-            words = f"No query in {found.query_language} that is shown has an answer in {found.document_language}."
+            words = f"None of the queries asked in {found.query_language} has an answer in {found.document_language}."
             ui.nothing(words, next_step="Choose another route above.")
             return
         st.header(tables.literal(found.title), anchor=False)

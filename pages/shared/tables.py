@@ -26,6 +26,9 @@ class Markup(str):
 Cell = str | Markup
 Width = Literal["stretch", "content"]
 
+DIRECTION = ' dir="auto"'
+"""The text stands in the direction of its own script."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a formula of a spreadsheet begins with."""
 
@@ -75,7 +78,7 @@ def passage(text: str, *, language: str, dark: bool) -> Markup:
 def chip(label: SystemLabel, *, dark: bool) -> Markup:
     """A system's short name with its fixed colour before it."""
     colour = theme.system_colour(label, dark=dark)
-    name = f'<span title="{html.escape(label.title)}">{html.escape(label.short)}</span>'
+    name = f'<span title="{html.escape(label.title)}" dir="auto">{html.escape(label.short)}</span>'
     return Markup(f'<span class="chip" style="background:{colour}"></span>{name}')
 
 
@@ -171,16 +174,19 @@ def _heading(name: str, kind: str) -> str:
     """A column's heading; one without words is no heading to a screen reader."""
     if not name:
         return f'<td class="{kind}"></td>'
-    return f'<th scope="col" class="{kind}">{html.escape(name)}</th>'
+    return f'<th scope="col" class="{kind}" dir="auto">{html.escape(name)}</th>'
 
 
 def _row(row: Sequence[Cell] | str, kinds: Sequence[str]) -> str:
     if isinstance(row, str):
-        return f'<tr class="group"><th scope="rowgroup" colspan="{len(kinds)}">{html.escape(row)}</th></tr>'
-    cells = (cell if isinstance(cell, Markup) else html.escape(cell) for cell in row)
-    return (
-        "<tr>" + "".join(f'<td class="{kind}">{cell}</td>' for cell, kind in zip(cells, kinds, strict=True)) + "</tr>"
-    )
+        return f'<tr class="group"><th scope="rowgroup" colspan="{len(kinds)}" dir="auto">{html.escape(row)}</th></tr>'
+    return "<tr>" + "".join(_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+
+
+def _cell(cell: Cell, kind: str) -> str:
+    if isinstance(cell, Markup):
+        return f'<td class="{kind}">{cell}</td>'
+    return f'<td class="{kind}"{"" if kind == "number" else DIRECTION}>{html.escape(cell)}</td>'
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
