@@ -132,7 +132,7 @@ def _cell(cell: Cell, heading: str, *, n_is_said: bool) -> str:
     if isinstance(cell, P):
         return html.escape(p_words(cell))
     if isinstance(cell, Hash):
-        return f"<code>{html.escape(cell)}</code>"
+        return f'<code dir="auto">{html.escape(cell)}</code>'
     return escaped(cell) if cell else ""
 
 

@@ -109,4 +109,4 @@ def test_the_report_places_them_too(store):
     placed = Placed(document.report(store, Selection("scripts"), silent)).texts
     found = [(text, around) for text, around in placed if other_scripts(text) and around["tag"] != "title"]
     assert len(found) >= 5
-    assert [text for text, around in found if around.get("dir") != "auto"] == []
+    assert [(text, around) for text, around in found if around.get("dir") != "auto"] == []
