@@ -26,9 +26,6 @@ CROWDED = 12
 SMALL_N = 30
 """Cells of fewer queries, texts or translations are hatched."""
 
-DEEP = 0.55
-"""From here on a cell is so dark that its number is light."""
-
 Point = tuple[float, float]
 Value = Callable[[LanguageCauses], Interval | None]
 
@@ -120,6 +117,11 @@ def loss(dark: bool) -> theme.Scale:
     return tuple((2 * (place - 0.5), colour) for place, colour in theme.difference_scale(dark) if place >= 0.5)
 
 
+def text_colour(value: float, *, dark: bool) -> str:
+    """Of the number in a cell."""
+    return theme.text_on(theme.colour_at(loss(dark), value))
+
+
 def _draw(figure: go.Figure, task: CausesTask, cause: Cause, *, place: Place, dark: bool) -> None:
     axes = place.axes
     cells = [
@@ -129,8 +131,9 @@ def _draw(figure: go.Figure, task: CausesTask, cause: Cause, *, place: Place, da
         if row.language in task.languages and (found := cause.value(row)) is not None and found.value is not None
         for column in (task.languages.index(row.language),)
     ]
-    for deep in (False, True):
-        figure.add_trace(_layer(task, [(c, n, found.value or 0.0) for c, n, _, _, found in cells], deep, dark, axes))
+    for colour in (theme.BLACK, theme.WHITE):
+        alike = [(c, n, v) for c, n, _, _, found in cells if text_colour(v := found.value or 0.0, dark=dark) == colour]
+        figure.add_trace(_layer(task, alike, colour, axes))
     small = [(column, line) for column, line, _, _, found in cells if found.n < SMALL_N]
     if small:
         figure.add_bar(
@@ -154,18 +157,15 @@ def _draw(figure: go.Figure, task: CausesTask, cause: Cause, *, place: Place, da
     _axes(figure, task, cause, place=place, dark=dark)
 
 
-def _layer(
-    task: CausesTask, cells: Sequence[tuple[int, int, float]], deep: bool, dark: bool, axes: dict[str, str]
-) -> go.Heatmap:
-    """The dark cells, or the pale ones: a heatmap has one colour of text, and two are needed."""
+def _layer(task: CausesTask, cells: Sequence[tuple[int, int, float]], colour: str, axes: dict[str, str]) -> go.Heatmap:
+    """Cells whose text has one colour: a heatmap has no more."""
     width, height = len(task.languages), len(task.systems)
     values: list[list[float | None]] = [[None] * width for _ in range(height)]
     texts = [[""] * width for _ in range(height)]
     for column, line, value in cells:
-        if (value > DEEP) == deep:
-            values[line][column] = min(max(value, 0.0), 1.0)
-            texts[line][column] = cell_text(value) if width <= CROWDED else ""
-    return theme.number_cells(values, texts, size=13 if width <= 7 else 10, deep=deep, dark=dark, **axes)
+        values[line][column] = min(max(value, 0.0), 1.0)
+        texts[line][column] = cell_text(value) if width <= CROWDED else ""
+    return theme.number_cells(values, texts, size=13 if width <= 7 else 10, colour=colour, **axes)
 
 
 def cell_text(value: float) -> str:

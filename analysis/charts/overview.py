@@ -179,8 +179,9 @@ def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel,
         domain = (0.53, 1.0) if drawn else (0, 0.75)
         figure.update_layout(xaxis2=_axis("R@10", reach=1, step=0.2, domain=domain, page=page))
         same = "❙ same language   " if any(_value(row, SAME) is not None for row in rows) else ""
+        other = "other" if same else "other language"  # the words stay within half of a narrow page
         undefined = "" if drawn else f" · {measure.label} is undefined on this task"
-        theme.head(figure, f"R@10: {same}● other language{undefined}", left=domain[0], dark=dark)
+        theme.head(figure, f"R@10: {same}● {other}{undefined}", left=domain[0], dark=dark)
 
 
 def _axis(

@@ -363,7 +363,7 @@ def stack(rows: Sequence[DepthRow], *, dark: bool = False) -> go.Figure:
 
 def _bars(figure: go.Figure, drawn: Sequence[tuple[DepthRow, DepthCurve]], name: str, *, dark: bool) -> None:
     """One of the three parts of all bars, its share written inside where there is room."""
-    page = theme.paper(dark)
+    ink = theme.colour_at(theme.ink(dark), INKS[name])
     shares = [_part(curve, name) for _, curve in drawn]
     words = PARTS[name].replace("top K", f"top {drawn[0][1].at_k.k:,}")
     figure.add_bar(
@@ -373,14 +373,14 @@ def _bars(figure: go.Figure, drawn: Sequence[tuple[DepthRow, DepthCurve]], name:
         width=0.62,
         name=words,
         marker={
-            "color": theme.colour_at(theme.ink(dark), INKS[name]),
-            "line": {"width": 0.8, "color": page.secondary},
+            "color": ink,
+            "line": {"width": 0.8, "color": theme.paper(dark).secondary},
         },
         text=[f"{share:.2f}" if share >= NARROWEST else "" for share in shares],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        textfont={"size": 14, "color": page.on_ink if name == "rrc" else page.text},
+        textfont={"size": 14, "color": theme.text_on(ink)},
         constraintext="none",
         hovertext=[
             f"<b>{theme.plain(row.system.title)}</b><br>{words}: {share:.4f} of the queries<br>n = {curve.n:,}"

@@ -18,9 +18,6 @@ from analysis.views.selection import SystemLabel
 Key = tuple[str, str, str]
 """System, query language, document language: what a click on a cell reports."""
 
-DEEP = 0.55
-"""From here on the ink is deep enough for light text."""
-
 HEADING = 70
 """Pixels above a heatmap: the system's name, the axis title, the document languages."""
 
@@ -66,7 +63,11 @@ class Scale:
     high: float
     ticks: Mapping[float, str]  # place on the colour axis -> words
     text: Callable[[float], str]  # inside the cell
-    deep: Callable[[float], bool]  # whether the ink under the value needs text in the other colour
+
+    def text_colour(self, value: float) -> str:
+        """Black or white, by the ink under a value."""
+        place = (self.position(value) - self.low) / (self.high - self.low)
+        return theme.text_on(theme.colour_at(self.colours, place))
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class Grid:
     """What the heatmaps of a figure have in common."""
 
     languages: tuple[str, ...]
+    columns: tuple[str, ...]  # the languages that have documents
     scale: Scale
     chosen: Key | None
     dark: bool
@@ -134,7 +136,7 @@ def heatmaps(
         )
         for label in view.systems
     ]
-    return _small_multiples(panels, Grid(view.languages, scale, chosen, dark, view.scripts))
+    return _small_multiples(panels, _grid(view, scale, chosen=chosen, dark=dark))
 
 
 def published(view: PublishedRoutes, *, dark: bool = False) -> go.Figure:
@@ -158,7 +160,7 @@ def published(view: PublishedRoutes, *, dark: bool = False) -> go.Figure:
         for label in view.systems
     ]
     scale = _share_scale(view.measure.label, dark)
-    return _small_multiples(panels, Grid(view.languages, scale, None, dark, view.scripts))
+    return _small_multiples(panels, _grid(view, scale, dark=dark))
 
 
 def difference(view: RouteDifference, *, chosen: Key | None = None, dark: bool = False) -> go.Figure:
@@ -170,7 +172,7 @@ def difference(view: RouteDifference, *, chosen: Key | None = None, dark: bool =
         f'<span style="color:{page.secondary}"> · {view.measure.label}</span>'
     )
     panel = Panel(view.a.name, title, view.cells, _value, lambda cell: _difference_hover(cell, view=view), _n)
-    return _small_multiples([panel], Grid(view.languages, _difference_scale(view, dark), chosen, dark, view.scripts))
+    return _small_multiples([panel], _grid(view, _difference_scale(view, dark), chosen=chosen, dark=dark))
 
 
 def cell_text(value: float) -> str:
@@ -185,7 +187,7 @@ def cell_text(value: float) -> str:
 
 def _share_scale(title: str, dark: bool) -> Scale:
     ticks = {place / 5: f"{place / 5:.1f}" for place in range(6)}
-    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text, lambda value: value > DEEP)
+    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text)
 
 
 def _preference_scale(dark: bool) -> Scale:
@@ -202,7 +204,6 @@ def _preference_scale(dark: bool) -> Scale:
         2.5,
         ticks,
         "{:.2f}".format,
-        lambda value: abs(position(value)) > 1.6,
     )
 
 
@@ -222,7 +223,6 @@ def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
         reach,
         ticks,
         cell_text,
-        lambda value: abs(value) > 0.62 * reach,
     )
 
 
@@ -310,6 +310,14 @@ def _count(cell: RouteCell) -> str:
 # Drawing
 
 
+def _grid(
+    view: RoutesView | RouteDifference | PublishedRoutes, scale: Scale, *, chosen: Key | None = None, dark: bool
+) -> Grid:
+    answered = {cell.document_language for cell in view.cells if cell.value is not None}
+    columns = tuple(tag for tag in view.languages if tag in answered) or view.languages
+    return Grid(view.languages, columns, scale, chosen, dark, view.scripts)
+
+
 def _small_multiples(panels: Sequence[Panel[Any]], grid: Grid) -> go.Figure:
     places, height = _places(len(panels), grid)
     figure = go.Figure()
@@ -352,7 +360,8 @@ def _places(count: int, grid: Grid) -> tuple[list[Place], int]:
         row, column = divmod(index, per_row)
         top = 1 - (row * block + heading) / height
         left = column * slot + margin
-        places.append(Place(left, (column + 1) * slot - 0.012, top - (block - heading - GAP) / height, top))
+        width = (slot - margin - 0.012) * len(grid.columns) / max(n_languages, 1)
+        places.append(Place(left, left + width, top - (block - heading - GAP) / height, top))
     return places, height
 
 
@@ -383,8 +392,8 @@ def _draw(figure: go.Figure, panel: Panel[Any], *, number: int, place: Place, gr
     suffix = "" if number == 1 else str(number)
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [
-        _layer(panel, grid, axes=axes, deep=False),
-        _layer(panel, grid, axes=axes, deep=True),
+        _layer(panel, grid, axes=axes, colour=theme.BLACK),
+        _layer(panel, grid, axes=axes, colour=theme.WHITE),
         _hatch(panel, grid, axes=axes),
         _targets(panel, grid, axes=axes),
     ]
@@ -413,7 +422,8 @@ def _draw(figure: go.Figure, panel: Panel[Any], *, number: int, place: Place, gr
 
 
 def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[str, object]:
-    count, upright = len(grid.languages), horizontal and _longest(grid) > SHORT
+    tags, upright = grid.columns if horizontal else grid.languages, horizontal and _longest(grid) > SHORT
+    count = len(tags)
     edges = [-0.5, count - 0.5]
     suffix = "" if number == 1 else str(number)
     words = "document language" if horizontal else "query language"
@@ -423,8 +433,8 @@ def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[st
         "side": "top" if horizontal else "left",
         "anchor": f"{'y' if horizontal else 'x'}{suffix}",
         "tickvals": list(range(count)),
-        "ticktext": _tick_words(grid),
-        "tickfont": {"size": 14 if count <= CROWDED else 11},
+        "ticktext": _tick_words(grid, tags),
+        "tickfont": {"size": 14 if len(grid.languages) <= CROWDED else 11},
         "tickangle": -90 if upright else 0,
         "title": {
             "text": words if number == 1 else "",
@@ -439,33 +449,36 @@ def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[st
     }
 
 
-def _tick_words(grid: Grid) -> list[str]:
+def _tick_words(grid: Grid, tags: Sequence[str]) -> list[str]:
     """The languages, in the colour of their script where they are many."""
     if not grid.scripts:
-        return list(grid.languages)
-    return [
-        f'<span style="color:{theme.script_colour(script, dark=grid.dark)}">{tag}</span>'
-        for tag, script in zip(grid.languages, grid.scripts, strict=True)
-    ]
+        return list(tags)
+    script = dict(zip(grid.languages, grid.scripts, strict=True))
+    return [f'<span style="color:{theme.script_colour(script[tag], dark=grid.dark)}">{tag}</span>' for tag in tags]
 
 
 def _positions(panel: Panel[C], grid: Grid) -> list[tuple[int, int, C]]:
     """Column, row and cell of each cell whose languages are drawn."""
-    place = {language: index for index, language in enumerate(grid.languages)}
-    return [(place[cell.document_language], place[cell.query_language], cell) for cell in panel.cells]
+    row = {language: index for index, language in enumerate(grid.languages)}
+    column = {language: index for index, language in enumerate(grid.columns)}
+    return [
+        (column[cell.document_language], row[cell.query_language], cell)
+        for cell in panel.cells
+        if cell.document_language in column
+    ]
 
 
-def _layer(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str], deep: bool) -> go.Heatmap:
-    """The cells whose ink is deep, or those whose ink is pale: a heatmap has one colour of text, and we need two."""
+def _layer(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str], colour: str) -> go.Heatmap:
+    """The cells whose text has a colour: a heatmap has one colour of text, and we need two."""
     size = len(grid.languages)
-    colours: list[list[float | None]] = [[None] * size for _ in range(size)]
-    texts = [[""] * size for _ in range(size)]
+    colours: list[list[float | None]] = [[None] * len(grid.columns) for _ in range(size)]
+    texts = [[""] * len(grid.columns) for _ in range(size)]
     for column, row, cell in _positions(panel, grid):
         value = panel.value(cell)
-        if value is not None and grid.scale.deep(value) == deep:
+        if value is not None and grid.scale.text_colour(value) == colour:
             colours[row][column] = grid.scale.position(value)
             texts[row][column] = grid.scale.text(value) if size <= CROWDED else ""
-    return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, deep=deep, dark=grid.dark, **axes)
+    return theme.number_cells(colours, texts, size=14 if size <= 8 else 11, colour=colour, **axes)
 
 
 def _hatch(panel: Panel[Any], grid: Grid, *, axes: Mapping[str, str]) -> go.Bar | None:
@@ -516,7 +529,8 @@ def _outlines(panel: Panel[Any], grid: Grid) -> list[dict[str, object]]:
     shapes = []
     for column, row, cell in _positions(panel, grid):
         chosen = grid.chosen == (panel.system, cell.query_language, cell.document_language)
-        if chosen or (column == row and panel.value(cell) is not None):
+        own = cell.query_language == cell.document_language
+        if chosen or (own and panel.value(cell) is not None):
             line = {"width": 3.5, "color": page.text} if chosen else {"width": 1.2, "color": page.text}
             inset = 0.46
             shapes.append(

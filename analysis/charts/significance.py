@@ -25,9 +25,6 @@ STEP = 27
 WRAP = 12
 """Characters a line of a column's name."""
 
-DEEP = 0.62
-"""Share of the scale from which text on the ink needs the other colour."""
-
 
 def tax(rows: Sequence[TaxRow], *, dark: bool = False) -> go.Figure:
     """What crossing languages costs: a dot with its interval a system, the largest cost on top.
@@ -81,8 +78,9 @@ def matrix(
     figure = go.Figure()
     figure.update_layout(coloraxis=_colour_axis(reach, measure=measure, dark=dark), barmode="overlay")
     theme.dress(figure, dark=dark, height=len(systems) * CELL + 110)
-    for deep in (False, True):
-        figure.add_trace(_layer([c for c in cells if (abs(c.value) > DEEP * reach) == deep], len(systems), deep, dark))
+    for colour in (theme.BLACK, theme.WHITE):
+        alike = [cell for cell in cells if text_colour(cell.value, reach=reach, dark=dark) == colour]
+        figure.add_trace(_layer(alike, len(systems), colour))
     unclear = [cell for cell in cells if cell.row.p_bh is None or cell.row.p_bh >= ALPHA]
     figure.add_trace(_hatch(unclear, dark=dark))
     figure.add_trace(_targets(cells, systems, measure=measure))
@@ -94,6 +92,11 @@ def matrix(
         clickmode="event+select", hovermode="closest", uirevision="pairs", margin={"l": 8, "r": 8, "t": 8, "b": 16}
     )
     return figure
+
+
+def text_colour(value: float, *, reach: float, dark: bool) -> str:
+    """Of the number in a cell of the matrix."""
+    return theme.text_on(theme.colour_at(theme.difference_scale(dark), (value + reach) / (2 * reach)))
 
 
 def in_order(pairs: Sequence[PairRow]) -> tuple[SystemLabel, ...]:
@@ -275,14 +278,14 @@ def _colour_axis(reach: float, *, measure: str, dark: bool) -> dict[str, object]
     }
 
 
-def _layer(cells: Sequence[_Cell], size: int, deep: bool, dark: bool) -> go.Heatmap:
+def _layer(cells: Sequence[_Cell], size: int, colour: str) -> go.Heatmap:
     """Cells whose text has one colour: a heatmap has no more."""
     values: list[list[float | None]] = [[None] * size for _ in range(size)]
     texts = [[""] * size for _ in range(size)]
     for cell in cells:
         values[cell.line][cell.column] = cell.value
         texts[cell.line][cell.column] = cell_text(cell.value)
-    return theme.number_cells(values, texts, size=14 if size <= 10 else 11, deep=deep, dark=dark)
+    return theme.number_cells(values, texts, size=14 if size <= 10 else 11, colour=colour)
 
 
 def _hatch(cells: Sequence[_Cell], *, dark: bool) -> go.Bar:

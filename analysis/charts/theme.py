@@ -16,6 +16,7 @@ from analysis.views.selection import Interval, SystemLabel
 
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'
 CLEAR = "rgba(0,0,0,0)"
+BLACK, WHITE = "#000000", "#FFFFFF"
 
 PARADIGM_COLOURS = {
     "lexical": "#7A7F85",
@@ -107,11 +108,10 @@ class Paper:
     secondary: str  # captions, tick labels
     lines: str
     accent: str
-    on_ink: str  # text on the deep end of a scale
 
 
-LIGHT = Paper("#FCFBF9", "#F3F0EA", "#1C2126", "#5B6168", "#E3DED4", "#0B6470", "#FFFFFF")
-DARK = Paper("#15191C", "#1D2226", "#E8E6E1", "#A3A8AD", "#32393F", "#4FB0B4", "#0C1113")
+LIGHT = Paper("#FCFBF9", "#F3F0EA", "#1C2126", "#5B6168", "#E3DED4", "#0B6470")
+DARK = Paper("#15191C", "#1D2226", "#E8E6E1", "#A3A8AD", "#32393F", "#4FB0B4")
 
 
 class Rgb(NamedTuple):
@@ -187,6 +187,17 @@ def mix(colour: str, other: str, *, share: float) -> str:
 def channels(colour: str) -> Rgb:
     """The channels of a colour written ``#RRGGBB``."""
     return Rgb(int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16))
+
+
+def luminance(colour: str) -> float:
+    """How light a colour is, 0 to 1: relative luminance, WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (c / 255 for c in channels(colour))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def text_on(colour: str) -> str:
+    """Black or white, whichever stands out more: at least 4.58 to 1, which no softer pair reaches on every colour."""
+    return WHITE if luminance(colour) < 0.179 else BLACK
 
 
 def see_through(colour: str, *, alpha: float) -> str:
@@ -303,7 +314,7 @@ def legend(*, dark: bool) -> dict[str, object]:
 
 
 def number_cells(
-    values: list[list[float | None]], texts: list[list[str]], *, size: int, deep: bool, dark: bool, **axes: str
+    values: list[list[float | None]], texts: list[list[str]], *, size: int, colour: str, **axes: str
 ) -> go.Heatmap:
     """Cells with their numbers in one text colour, as a heatmap has no more.
 
@@ -311,11 +322,9 @@ def number_cells(
         values: places on the colour axis; None leaves the cell open.
         texts: what stands in them.
         size: of the text.
-        deep: the cells are dark, so that the text is light.
-        dark: the theme.
+        colour: of the text.
         **axes: of a panel.
     """
-    page = paper(dark)
     return go.Heatmap(
         z=values,
         text=texts,
@@ -324,6 +333,6 @@ def number_cells(
         hoverinfo="skip",
         xgap=2,
         ygap=2,
-        textfont={"size": size, "color": page.on_ink if deep else page.text},
+        textfont={"size": size, "color": colour},
         **axes,
     )

@@ -105,7 +105,7 @@ def table(found: Table, *, above: str = "") -> str:
 def _heading(name: str, kind: str, known: Counts) -> str:
     n = known.columns.get(name)
     below = "" if n is None else f'<br><span class="soft">n = {n:,}</span>'
-    return f'<th scope="col" class="{kind}">{html.escape(name)}{below}</th>'
+    return f'<th scope="col" class="{kind}" dir="auto">{html.escape(name)}{below}</th>'
 
 
 def _row(row: Row, found: Table, known: Counts) -> str:
@@ -132,7 +132,7 @@ def _cell(cell: Cell, heading: str, *, n_is_said: bool) -> str:
     if isinstance(cell, P):
         return html.escape(p_words(cell))
     if isinstance(cell, Hash):
-        return f"<code>{html.escape(cell)}</code>"
+        return f'<code dir="auto">{html.escape(cell)}</code>'
     return escaped(cell) if cell else ""
 
 

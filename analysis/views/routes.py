@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -247,27 +247,23 @@ def _preference(evidence: Evidence) -> Floats:
 
 
 def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sentence:
-    """The worst collapse between two document languages for one query language, and who does best where it ends."""
+    """The worst collapse between two document languages for one query language, and who does best where it ends.
+
+    Where all answers are in one language it is the worst between two query languages.
+    """
     solid = [cell for cell in cells if cell.value is not None and cell.n >= SMALL_N]
-    rows: dict[tuple[str, str], list[RouteCell]] = {}
-    for cell in solid:
-        rows.setdefault((cell.system, cell.query_language), []).append(cell)
-    falls = [(max(row, key=_value), min(row, key=_value)) for row in rows.values() if len(row) > 1]
+    falls = _falls(solid, _asked) or _falls(solid, _answered)
     if not falls:
-        return Sentence(
-            "Too few queries to say which routes fail.", f"Every cell rests on fewer than {SMALL_N} queries."
-        )
+        rest = "One route only rests on" if solid else "Every cell rests on fewer than"
+        more = " or more" if solid else ""
+        return Sentence("Too few queries to say which routes fail.", f"{rest} {SMALL_N}{more} queries.")
     best, worst = max(falls, key=_collapse)
     short = {label.name: label.short for label in systems}
-    source, high, low = (
-        language_name(best.query_language),
-        language_name(best.document_language),
-        language_name(worst.document_language),
-    )
-    article = "an" if source[0] in "AEIOU" else "a"
+    high, low = language_name(best.document_language), language_name(worst.document_language)
+    other = f"{low} ones" if low != high else f"for {_a(worst.query_language)} one"
     bold = (
-        f"{short[best.system]} finds {of_100(_value(best))} {high} answers for {article} {source} query, "
-        f"and {of_100(_value(worst))} {low} ones."
+        f"{short[best.system]} finds {of_100(_value(best))} {high} answers for {_a(best.query_language)} query, "
+        f"and {of_100(_value(worst))} {other}."
     )
     rivals = [
         cell
@@ -279,6 +275,30 @@ def _takeaway(cells: Sequence[RouteCell], systems: Sequence[SystemLabel]) -> Sen
         return Sentence(bold, "")
     rival = max(rivals, key=_value)
     return Sentence(bold, f"{short[rival.system]} finds {of_100(_value(rival))} on the same route.")
+
+
+def _falls(
+    cells: Sequence[RouteCell], kind: Callable[[RouteCell], tuple[str, str]]
+) -> list[tuple[RouteCell, RouteCell]]:
+    """The best and the worst cell of each kind that has two or more."""
+    alike: dict[tuple[str, str], list[RouteCell]] = {}
+    for cell in cells:
+        alike.setdefault(kind(cell), []).append(cell)
+    return [(max(row, key=_value), min(row, key=_value)) for row in alike.values() if len(row) > 1]
+
+
+def _asked(cell: RouteCell) -> tuple[str, str]:
+    return cell.system, cell.query_language
+
+
+def _answered(cell: RouteCell) -> tuple[str, str]:
+    return cell.system, cell.document_language
+
+
+def _a(language: str) -> str:
+    """A language with its article."""
+    name = language_name(language)
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 def _collapse(pair: tuple[RouteCell, RouteCell]) -> tuple[bool, float]:

@@ -14,7 +14,7 @@ from analysis.stats import effects, ranks
 from analysis.stats.clustered import odds_ratio
 from analysis.stats.multiplicity import benjamini_hochberg, holm
 from analysis.stats.permutation import sign_flip_ps
-from analysis.store.read import Store
+from analysis.store.read import Store, TaskRow
 from analysis.text import capitalised
 from analysis.views import slices
 from analysis.views.evidence import (
@@ -398,7 +398,7 @@ def _other_tasks(
     chosen = {evidence.task.name for evidence in loaded}
     others = [
         Evidence.load(store, task, selection=selection, labels=labels)
-        for task in (() if selection.where else store.tasks(store.benchmark(selection.benchmark).benchmark_id))
+        for task in (() if selection.where else _measured(store, store.benchmark(selection.benchmark).benchmark_id))
         if task.name not in chosen
     ]
     asked = [(evidence, _measure(evidence, measure)) for evidence in (*loaded, *others)]
@@ -431,7 +431,7 @@ def _elsewhere(
     places = []
     for row in [here, *others]:
         address = benchmark_label(row).address
-        tasks = store.tasks(row.benchmark_id)
+        tasks = _measured(store, row.benchmark_id)
         if not tasks:
             continue
         asked = Selection(address, systems=selection.systems, without_flagged=selection.without_flagged)
@@ -441,6 +441,11 @@ def _elsewhere(
             places.append(_Place.of(evidence, key, f"{address}/{tasks[0].name}"))
     for other in places[1:]:
         yield from _agreements("benchmarks", [places[0], other])
+
+
+def _measured(store: Store, benchmark_id: int) -> list[TaskRow]:
+    """The tasks of a benchmark that have queries, not published figures only."""
+    return [task for task in store.tasks(benchmark_id) if not task_label(task).published_only]
 
 
 def _takeaway(tax: Sequence[TaxRow], pairs: Sequence[PairRow], measure: str) -> Sentence:

@@ -195,14 +195,16 @@ def _count(number: int | None) -> str:
 def card(benchmark: BenchmarkLabel) -> None:
     """Where the benchmark comes from and what it must not be used for."""
     st.header("About this benchmark", anchor=False)
-    rows = [
-        ("Benchmark", f"{benchmark.title} ({benchmark.version})"),
-        ("Source", benchmark.source),
-        ("Licence", benchmark.licence),
-    ]
-    rows += [("Note" if place == 0 else "", note) for place, note in enumerate(benchmark.notes)]
-    rows.append(("Use", "For research on retrieval. Not for clinical decisions."))
+    rows = {
+        "Benchmark": (f"{benchmark.title} ({benchmark.version})",),
+        "Source": (benchmark.source,),
+        "Licence": (benchmark.licence,),
+        "Notes": benchmark.notes,
+        "Use": ("For research on retrieval. Not for clinical decisions.",),
+    }
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{tables.escaped(text)}</td></tr>' for name, text in rows
+        f'<tr><th scope="row">{name}</th><td>{"".join(f"<p>{tables.escaped(text)}</p>" for text in texts)}</td></tr>'
+        for name, texts in rows.items()
+        if texts
     )
     tables.show(Markup(f'<table class="card" aria-label="Benchmark card"><tbody>{body}</tbody></table>'))

@@ -154,21 +154,25 @@ def show(view: QueriesView, *, start: int, dark: bool, tagged: Mapping[str, Sequ
         f"{start + 1:,} to {last:,} of {n:,} queries. A cell has the rank of the first right answer in the query's "
         "language · in another language; blank where none is judged."
     )
-    columns = {"Query": "passage"} | {label.short: "number" for label in view.systems} | {"Tags": "text"}
+    columns = {"Query": "passage"} | {label.short: "number" for label in view.systems}
     rows: list[Sequence[Cell] | str] = [
         [
-            _opening(line.query_id, line.text, line.language, dark=dark),
+            Markup(_opening(line.query_id, line.text, line.language, dark=dark) + _tags(tagged.get(line.query_id, ()))),
             *(_ranks(ranks, line.has_same, line.has_other, depth=depth)
               for ranks, depth in zip(line.first, view.depths, strict=True)),
-            ", ".join(tagged.get(line.query_id, ())),
         ]
         for line in view.lines
     ]  # fmt: skip
-    tables.show(tables.table(columns, rows, caption="Queries"))
+    tables.show(tables.table(columns, rows, caption="Queries", style="list"))
     with st.container(horizontal=True, vertical_alignment="center"):
         _turn(EARLIER, start - PAGE, enabled=start > 0)
         _turn(LATER, start + PAGE, enabled=last < n)
         ui.download("CSV of these queries", *as_rows(view), file=f"queries-{view.task.name}.csv")
+
+
+def _tags(names: Sequence[str]) -> Markup:
+    """What was said of a query, below it."""
+    return Markup(f'<br><span class="soft">{tables.escaped(", ".join(names))}</span>' if names else "")
 
 
 def _opening(query_id: str, text: str, language: str, *, dark: bool) -> Markup:

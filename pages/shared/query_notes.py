@@ -191,10 +191,10 @@ def _gathered(view: NotesView, frame: Frame) -> None:
     """Where the tags that are looked for gather, how far two people agree on all, and each of them, to take along."""
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("By system", anchor=False)
+        st.header("By system", anchor=False)
         tables.show(_by_system(view, dark=frame.dark))
     with right:
-        st.subheader("By route", anchor=False)
+        st.header("By route", anchor=False)
         tables.show(_by_route(view))
     if len(view.authors) > 1:
         _agreement(view, frame)

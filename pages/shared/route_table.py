@@ -69,6 +69,10 @@ def pickers(view: RoutesView) -> str | None:
 def show(found: RouteQueries, *, dark: bool) -> None:
     """The queries of the chosen route, the worst first, with the rank each system gave each right answer."""
     with st.container(key="route"):
+        if not found.rows:
+            words = f"None of the queries asked in {found.query_language} has an answer in {found.document_language}."
+            ui.nothing(words, next_step="Choose another route above.")
+            return
         st.header(tables.literal(found.title), anchor=False)
         every = len(found.rows) <= FEW or address.get("rows") == "yes"
         rows = found.rows if every else found.rows[:FEW]

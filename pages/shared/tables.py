@@ -26,6 +26,9 @@ class Markup(str):
 Cell = str | Markup
 Width = Literal["stretch", "content"]
 
+DIRECTION = ' dir="auto"'
+"""The text stands in the direction of its own script."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a formula of a spreadsheet begins with."""
 
@@ -34,7 +37,14 @@ STYLE = Path(__file__).with_name("style.css")
 
 def style(dark: bool) -> None:
     """Put the style of takeaways, captions, tables and badges on the page."""
-    st.html(f"<style>:root {{ --bs-accent: {theme.paper(dark).accent}; }}</style>")
+    accent, light, black = (theme.paper(which).accent for which in (dark, False, True))
+    st.html(
+        f"<style>:root {{ --bs-accent: {accent}; }}"
+        f" @supports (color: light-dark(red, red)) {{ :root {{ --bs-accent: light-dark({light}, {black}); }} }}</style>"
+    )
+    if dark:  # on white paper light text would be lost
+        chart = '[data-testid="stPlotlyChart"] { filter: invert(1) hue-rotate(180deg); }'
+        st.html(f"<style>@media print {{ {chart} }}</style>")
     st.html(STYLE)
 
 
@@ -68,7 +78,7 @@ def passage(text: str, *, language: str, dark: bool) -> Markup:
 def chip(label: SystemLabel, *, dark: bool) -> Markup:
     """A system's short name with its fixed colour before it."""
     colour = theme.system_colour(label, dark=dark)
-    name = f'<span title="{html.escape(label.title)}">{html.escape(label.short)}</span>'
+    name = f'<span title="{html.escape(label.title)}" dir="auto">{html.escape(label.short)}</span>'
     return Markup(f'<span class="chip" style="background:{colour}"></span>{name}')
 
 
@@ -100,8 +110,8 @@ def bar(share: float) -> Markup:
 
 
 def _on_ink(words: str, share: float, *, dark: bool) -> Markup:
-    page = theme.paper(dark)
-    colours = f"background:{theme.colour_at(theme.ink(dark), share)};color:{page.on_ink if share > 0.55 else page.text}"
+    ink = theme.colour_at(theme.ink(dark), share)
+    colours = f"background:{ink};color:{theme.text_on(ink)}"
     return Markup(f'<span class="rank" style="{colours}">{html.escape(words)}</span>')
 
 
@@ -159,8 +169,8 @@ def table(
     """
     pairs: Sequence[tuple[Cell, str]] = list(columns.items()) if isinstance(columns, Mapping) else columns
     kinds = [kind for _, kind in pairs]
-    head = "".join(f'<th scope="col" class="{kind}">{_inline(name)}</th>' for name, kind in pairs)
-    above = "".join(f'<th scope="colgroup" colspan="{span}">{_inline(name)}</th>' for name, span in groups)
+    head = "".join(_heading(name, kind) for name, kind in pairs)
+    above = "".join(_heading(name, "", span) for name, span in groups)
     over = f'<tr class="over">{above}</tr>' if groups else ""
     body = "".join(_row(row, kinds) for row in rows)
     label = f' aria-label="{html.escape(caption)}"' if caption else ""
@@ -168,13 +178,24 @@ def table(
     return Markup(f'<div class="scroll {style}"><table{label}>{head}<tbody>{body}</tbody></table></div>')
 
 
+def _heading(name: Cell, kind: str, span: int = 0) -> str:
+    """A column's heading, or that of a few; one without words is no heading to a screen reader."""
+    over = f' colspan="{span}"' if span else ""
+    if not name:
+        return f'<td class="{kind}"{over}></td>'
+    return f'<th scope="{"colgroup" if span else "col"}" class="{kind}"{over} dir="auto">{_inline(name)}</th>'
+
+
 def _row(row: Sequence[Cell] | str, kinds: Sequence[str]) -> str:
     if isinstance(row, str):
-        return f'<tr class="group"><th scope="rowgroup" colspan="{len(kinds)}">{html.escape(row)}</th></tr>'
-    cells = map(_inline, row)
-    return (
-        "<tr>" + "".join(f'<td class="{kind}">{cell}</td>' for cell, kind in zip(cells, kinds, strict=True)) + "</tr>"
-    )
+        return f'<tr class="group"><th scope="rowgroup" colspan="{len(kinds)}" dir="auto">{html.escape(row)}</th></tr>'
+    return "<tr>" + "".join(_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+
+
+def _cell(cell: Cell, kind: str) -> str:
+    if isinstance(cell, Markup):
+        return f'<td class="{kind}">{cell}</td>'
+    return f'<td class="{kind}"{"" if kind == "number" else DIRECTION}>{html.escape(cell)}</td>'
 
 
 def _inline(cell: Cell) -> str:

@@ -87,13 +87,17 @@ def wait_until_up(url, process, log, *, seconds=90):
     raise RuntimeError(f"the app did not come up:\n{Path(log).read_text(errors='replace')[-2000:]}")
 
 
+SETTLED = """() => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const drawn = (chart) => chart.querySelector('.js-plotly-plot .main-svg');
+    return app?.dataset.testScriptState === 'notRunning' && app.dataset.testConnectionState === 'CONNECTED'
+        && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], [data-testid="stSpinner"]')
+        && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(drawn);
+}"""
+
+
 def settle(page, *, milliseconds=60_000):
-    """Wait until the page's script run has ended and nothing is shown as running."""
-    page.wait_for_selector('[data-testid="stAppViewContainer"]', timeout=milliseconds)
-    page.wait_for_timeout(300)
-    page.wait_for_function(
-        """() => !document.querySelector('[data-testid="stStatusWidget"]')
-              && !document.querySelector('[data-stale="true"]')""",
-        timeout=milliseconds,
-    )
-    page.wait_for_timeout(200)
+    """Wait until the page's script run has ended, all of its charts are drawn, and it stays so."""
+    page.wait_for_function(SETTLED, timeout=milliseconds)
+    page.wait_for_timeout(150)
+    page.wait_for_function(SETTLED, timeout=milliseconds)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from analysis.charts import routes, theme
@@ -51,13 +53,19 @@ def test_document_languages_stand_on_top_and_query_languages_on_the_left(routes_
     assert layout.yaxis.range[0] > layout.yaxis.range[1]  # the first language is on top
 
 
-def test_text_on_deep_ink_is_in_the_other_colour(routes_view):
+def test_numbers_are_black_or_white_by_the_ink_under_them(routes_view, route_difference):
     for dark in (False, True):
-        pale, deep = heatmap_layers(routes.heatmaps(routes_view, dark=dark))[:2]
-        assert pale.textfont.color == theme.paper(dark).text
-        assert deep.textfont.color == theme.paper(dark).on_ink
-        assert deep.text[1][0] == "1.00"
-        assert pale.text[1][0] == ""
+        figures = [routes.heatmaps(routes_view, preference=preference, dark=dark) for preference in (False, True)]
+        for figure in (*figures, routes.difference(route_difference, dark=dark)):
+            axis = figure.layout.coloraxis
+            for layer in heatmap_layers(figure):
+                for value in (value for row in layer.z for value in row if value is not None):
+                    ink = theme.colour_at(axis.colorscale, (value - axis.cmin) / (axis.cmax - axis.cmin))
+                    assert layer.textfont.color == theme.text_on(ink)
+        black, white = heatmap_layers(figures[0])[:2]
+        assert (black.textfont.color, white.textfont.color) == (theme.BLACK, theme.WHITE)
+        found, other = (black, white) if dark else (white, black)
+        assert (found.text[1][0], other.text[1][0]) == ("1.00", "")
 
 
 def test_a_click_reports_system_and_route_and_blank_cells_report_nothing(routes_view):
@@ -155,3 +163,11 @@ def test_both_themes_draw_on_the_page_itself(routes_view, dark):
     layout = routes.heatmaps(routes_view, dark=dark).layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.CLEAR
     assert layout.font.color == theme.paper(dark).text
+
+
+def test_languages_without_documents_have_no_column(routes_view):
+    cells = tuple(cell for cell in routes_view.cells if cell.document_language == "en")
+    figure = routes.heatmaps(replace(routes_view, cells=cells))
+    assert tuple(figure.layout.xaxis.ticktext) == ("en",)
+    assert tuple(figure.layout.yaxis.ticktext) == ("en", "ja")
+    assert texts(figure) == [[[".42"], ["1.00"]]] * 4

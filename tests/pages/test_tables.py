@@ -16,7 +16,7 @@ def test_text_is_escaped_and_keeps_its_own_direction():
 def test_a_table_escapes_plain_cells_and_trusts_markup():
     made = tables.table({"A": "text", "B": "number"}, ["group <x>", ["<i>", Markup("<b>1</b>")]])
     assert "group &lt;x&gt;" in made
-    assert '<td class="text">&lt;i&gt;</td><td class="number"><b>1</b></td>' in made
+    assert '<td class="text" dir="auto">&lt;i&gt;</td><td class="number"><b>1</b></td>' in made
 
 
 @pytest.mark.parametrize(

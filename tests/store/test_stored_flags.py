@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.model import Flag, FlagCounts
@@ -103,14 +103,23 @@ def test_a_store_from_before_flags_opens_without_any():
 ITEMS = st.sampled_from([*(("query", row.id) for row in QUERIES), *(("document", row.id) for row in DOCUMENTS)])
 
 
-@given(st.lists(st.tuples(ITEMS, st.text(min_size=1, max_size=5)), max_size=8))
-def test_what_is_flagged_is_what_is_read(tmp_path_factory, found):
-    flags = tuple(Flag(*item, reason) for item, reason in found)
-    store, task = stored(Cache(tmp_path_factory.mktemp("flags")), made=benchmark(replace(TASK, flags=flags)))
-    assert set(store.flags(task.task_id)) == set(flags)
-    assert sum(task.flagged.reasons.values()) == len(set(flags))
-    flagged = store.flagged(task.task_id)
-    assert {("query", QUERIES[n].id) for n, doubtful in enumerate(flagged.queries) if doubtful} | {
-        ("document", DOCUMENTS[n].id) for n in flagged.documents
-    } == {flag[:2] for flag in flags}
-    assert task.flagged[:2] == (flagged.queries.sum(), len(flagged.documents))
+LISTS = st.lists(st.tuples(ITEMS, st.text(min_size=1, max_size=5)), max_size=8)
+
+
+@settings(max_examples=8)
+@given(st.lists(LISTS, min_size=4, max_size=20))
+def test_what_is_flagged_is_what_is_read(tmp_path_factory, lists):
+    """Each list is a task of its own, so that one store holds many."""
+    made = [
+        replace(TASK, name=f"t{n}", flags=tuple(Flag(*item, reason) for item, reason in found), default=not n)
+        for n, found in enumerate(lists)
+    ]
+    store, _ = stored(Cache(tmp_path_factory.mktemp("flags")), made=benchmark(*made))
+    for task, asked in zip(store.tasks(1), made, strict=True):
+        assert set(store.flags(task.task_id)) == set(asked.flags)
+        assert sum(task.flagged.reasons.values()) == len(set(asked.flags))
+        flagged = store.flagged(task.task_id)
+        assert {("query", QUERIES[n].id) for n, doubtful in enumerate(flagged.queries) if doubtful} | {
+            ("document", DOCUMENTS[n].id) for n in flagged.documents
+        } == {flag[:2] for flag in asked.flags}
+        assert task.flagged[:2] == (flagged.queries.sum(), len(flagged.documents))

@@ -86,14 +86,30 @@ def test_bad_requests_are_refused(example_store):
         routes.routes(example_store, EXAMPLE, k=0)
 
 
-def test_a_fall_to_nothing_leads_the_takeaway():
-    def cell(system, target, value):
-        return routes.RouteCell(
-            "main", system, "en", target, "recall_at_10", value, None, None, None, None, "wilson", 100
-        )
+LABELS = [SystemLabel(name, name, name.upper(), "lexical", 0) for name in "ab"]
 
-    cells = [cell("a", "fr", 0.9), cell("a", "ja", 0.2), cell("b", "fr", 0.4), cell("b", "ja", 0.0)]
-    labels = [SystemLabel(name, name, name.upper(), "lexical", 0) for name in "ab"]
-    sentence = routes._takeaway(cells, labels)
+
+def solid(system, source, target, value, n=100):
+    return routes.RouteCell("main", system, source, target, "recall_at_10", value, None, None, None, None, "wilson", n)
+
+
+def test_a_fall_to_nothing_leads_the_takeaway():
+    found = {("a", "fr"): 0.9, ("a", "ja"): 0.2, ("b", "fr"): 0.4, ("b", "ja"): 0.0}
+    sentence = routes._takeaway([solid(system, "en", tag, value) for (system, tag), value in found.items()], LABELS)
     assert sentence.bold == "B finds 40 of 100 French answers for an English query, and 0 of 100 Japanese ones."
     assert sentence.rest == "A finds 20 of 100 on the same route."
+
+
+def test_where_all_answers_are_in_one_language_query_languages_are_compared():
+    found = {("a", "en"): 0.9, ("a", "ja"): 0.6, ("b", "en"): 0.7, ("b", "ja"): 0.02}
+    sentence = routes._takeaway([solid(system, tag, "en", value) for (system, tag), value in found.items()], LABELS)
+    assert sentence.bold == "B finds 70 of 100 English answers for an English query, and 2 of 100 for a Japanese one."
+    assert sentence.rest == "A finds 60 of 100 on the same route."
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [(29, "Every cell rests on fewer than 30 queries."), (30, "One route only rests on 30 or more queries.")],
+)
+def test_one_route_is_nothing_to_compare(n, words):
+    assert routes._takeaway([solid("a", "en", "en", 0.9, n)], LABELS).rest == words
