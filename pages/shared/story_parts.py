@@ -84,7 +84,7 @@ def style(*, dark: bool) -> None:
         "line": page.lines,
         "ink": theme.colour_at(ink, 0.85),
         "mid": theme.colour_at(ink, 0.5),
-        "on-ink": page.on_ink,
+        "on-ink": theme.text_on(theme.colour_at(ink, 0.85)),
         "bar": "12rem" if presenting() else "4.6rem",
     }
     st.html("<style>:root {" + "".join(f"--story-{name}:{value};" for name, value in colours.items()) + "}</style>")
