@@ -20,7 +20,7 @@ def test_the_overview_answers_with_a_sentence_a_chart_a_table_and_the_health_of_
 
 def test_systems_stand_under_their_paradigm(full):
     said = words(full.page("overview"))
-    assert '<tr class="group"><th scope="rowgroup" colspan="8">lexical</th></tr>' in said
+    assert '<tr class="group"><th scope="rowgroup" colspan="8" dir="auto">lexical</th></tr>' in said
 
 
 def test_the_chart_carries_its_words_for_those_who_cannot_see_it(full):

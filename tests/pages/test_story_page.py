@@ -21,7 +21,7 @@ def sentence(page):
 
 
 def fills(page):
-    return any('[data-testid="stSidebar"]' in element.proto.body for element in page.get("html"))
+    return any('[data-testid="stExpandSidebarButton"]' in element.proto.body for element in page.get("html"))
 
 
 def turned(page, step):
