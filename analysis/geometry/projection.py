@@ -19,6 +19,8 @@ Places = NDArray[Any]
 
 NEIGHBOURS = 15
 MIN_DISTANCE = 0.1
+EPOCHS = 50
+"""Passes of the layout; umap-learn takes 200 to 500. From exact neighbours and principal components fewer do."""
 JUDGED = 2000
 """Points whose neighbourhoods trustworthiness and continuity are taken over, against all others."""
 CHUNK = 200
@@ -79,6 +81,7 @@ def umap(
             precomputed_knn=(index, distance),
             force_approximation_algorithm=True,
             init=_spread(principal(vectors, dimensions=dimensions)),
+            n_epochs=EPOCHS,
             random_state=seed,
             transform_mode="embedding",
         ).fit(vectors)

@@ -146,6 +146,7 @@ def parameters(request: MapRequest) -> dict[str, object]:
         "neighbours": request.neighbours,
         "min_distance": request.min_distance,
         "most": request.most,
+        "epochs": projection.EPOCHS,
         "umap": importlib.metadata.version("umap-learn"),
     }
 
