@@ -67,7 +67,7 @@ def caption(view: MapView) -> str:
 
 def concept(view: MapView) -> str | None:
     """The concept whose texts are joined, and whether all are."""
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
     families = sorted(dict.fromkeys(view.family.tolist()))
     with left:
         family: str = address.choose(
