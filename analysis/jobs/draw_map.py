@@ -16,7 +16,7 @@ from analysis.geometry.projection import MIN_DISTANCE, NEIGHBOURS
 from analysis.jobs.diagnose import DiagnoseRequest, diagnose
 from analysis.jobs.facts import codes
 from analysis.jobs.made_by import made_by
-from analysis.jobs.stored import only_task, opened
+from analysis.jobs.stored import only_task, opened, ranked_runs
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import projections, write
@@ -115,7 +115,7 @@ def check(request: MapRequest) -> None:
 
 def _plan(store: Store, task: TaskRow, request: MapRequest) -> tuple[list[RunRow], list[str]]:
     """The runs to draw, and the systems that were drawn before."""
-    runs = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete" and run.hits_file}
+    runs = ranked_runs(store, task.task_id)
     for name in request.systems:
         if name not in runs:
             raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(runs) or 'no system'}")

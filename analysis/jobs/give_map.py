@@ -13,7 +13,7 @@ from analysis.errors import InputError
 from analysis.imports.vectors import Coordinates, Vectors, read_coordinates, read_vectors
 from analysis.jobs.draw_map import EMPTY, MapReport, MapRequest, Texts, add, check, columns, texts_of
 from analysis.jobs.imports import labels_of
-from analysis.jobs.stored import only_task, opened
+from analysis.jobs.stored import check_name, only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import write
@@ -45,8 +45,7 @@ def give_map(cache: Cache, *, given: Given, request: MapRequest, progress: Progr
     check(request)
     _check(given)
     (system,) = request.systems
-    if not system.strip() or "," in system or not system.isprintable():
-        raise InputError(f"name {system!r}: expected one without comma and control characters")
+    check_name(system)
     with write.writer(cache, progress=progress) as writer:
         store = opened(cache, otherwise=EMPTY)
         task = only_task(store, request.benchmark, request.task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analysis.errors import InputError, StoreError
 from analysis.paths import Cache
 from analysis.store import read
-from analysis.store.read import BenchmarkRow, Store, TaskRow
+from analysis.store.read import BenchmarkRow, RunRow, Store, TaskRow
 from analysis.systems import catalogue
 
 
@@ -44,13 +44,27 @@ def only_task(store: Store, benchmark: str, name: str | None) -> TaskRow:
     return chosen[0]
 
 
+def ranked_runs(store: Store, task_id: int) -> dict[str, RunRow]:
+    """The complete runs of a task that keep their rankings, by system."""
+    return {run.system: run for run in store.runs([task_id]) if run.status == "complete" and run.hits_file}
+
+
+def check_name(name: str) -> None:
+    """Refuse what no system can be called.
+
+    Raises:
+        InputError: a blank name, or one with a comma or a control character.
+    """
+    if not name.strip() or "," in name or not name.isprintable():
+        raise InputError(f"name {name!r}: expected one without comma and control characters")
+
+
 def check_new_system(store: Store, name: str) -> None:
     """Refuse what no new system can be called.
 
     Raises:
         InputError: a blank name, one with a comma or a control character, or one that is taken.
     """
-    if not name.strip() or "," in name or not name.isprintable():
-        raise InputError(f"name {name!r}: expected one without comma and control characters")
+    check_name(name)
     if name in store.system_labels() or name in catalogue.catalogue():
         raise InputError(f"system {name!r}: the name is taken; expected a free one")

@@ -18,7 +18,7 @@ from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
 from analysis.jobs.made_by import MadeBy, made_by
-from analysis.jobs.stored import check_new_system, only_task, opened
+from analysis.jobs.stored import check_new_system, only_task, opened, ranked_runs
 from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
 from analysis.paths import Cache
 from analysis.store import rankings, write
@@ -86,7 +86,7 @@ def offered(benchmark: str, task: str, system: str, folder: str | Path | None = 
         InputError: an unknown benchmark or task.
     """
     store = opened(paths.cache(folder), otherwise=EMPTY)
-    runs = _complete(store, only_task(store, benchmark, task).task_id)
+    runs = ranked_runs(store, only_task(store, benchmark, task).task_id)
     return _offered(runs[system], len(runs)) if system in runs else ()
 
 
@@ -166,7 +166,7 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
     if asked.kind not in KINDS:
         raise InputError(f"what-if {asked.kind!r}: expected one of {', '.join(KINDS)}")
     task = only_task(store, asked.benchmark, asked.task)
-    known = _complete(store, task.task_id)
+    known = ranked_runs(store, task.task_id)
     for name in asked.systems:
         if name not in known:
             raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(known) or 'no system'}")
@@ -178,10 +178,6 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
     made_of = [(run.fingerprint, _settings(origin)) for run, origin in zip(runs, origins, strict=True)]
     key = hashlib.sha256(repr((task.checksum, settings, made_of)).encode()).hexdigest()[:32]
     return _Plan(task, runs, origins, key, _words(asked, [labels[run.system] for run in runs]))
-
-
-def _complete(store: Store, task: int) -> dict[str, RunRow]:
-    return {run.system: run for run in store.runs([task]) if run.status == "complete" and run.hits_file}
 
 
 def _file(cache: Cache, plan: _Plan) -> Path:

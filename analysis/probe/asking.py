@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import InputError
 from analysis.model import SystemLabel, unranked
-from analysis.probe.seats import Content, Seat, Seats, keys
+from analysis.probe.seats import Content, Seat, Seats
 from analysis.stats.agreement import rank_biased_overlap
 from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
@@ -132,7 +132,7 @@ def concepts(
     task_id = find_task(store, benchmark, task).task_id
     queries, flagged = store.queries(task_id), store.flagged(task_id).queries
     versions: dict[str, dict[str, tuple[str, str]]] = {}
-    columns = (keys(queries), queries.language, queries.text, queries.id, flagged)
+    columns = (queries.question, queries.language, queries.text, queries.id, flagged)
     for key, language, text, name, doubtful in zip(*columns, strict=True):
         if not (without_flagged and doubtful):
             versions.setdefault(key, {}).setdefault(language, (text, name))

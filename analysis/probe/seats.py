@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from analysis.model import Corpus, Questions
-from analysis.store.read import JudgementColumns, QueryColumns, Store, TaskRow
+from analysis.store.read import JudgementColumns, Store, TaskRow
 from analysis.systems.assemble import build
 from analysis.systems.live import Live, open_live
 from analysis.systems.workbench import Workbench
@@ -114,19 +114,13 @@ class Seats:
         return sum(seat.live.nbytes for seat in self._seats.values())
 
 
-def keys(queries: QueryColumns) -> tuple[str, ...]:
-    """What ties the language versions of a question together, one a query."""
-    pairs = zip(queries.source_query, queries.family, strict=True)
-    return tuple(family if source is None else source for source, family in pairs)
-
-
 def _content(store: Store, task: TaskRow) -> Content:
     corpus, queries = store.corpus(task.task_id), store.queries(task.task_id)
     return Content(
         corpus=corpus,
         families=tuple(store.documents(task.task_id).family[: len(corpus)]),
         queries=tuple(queries.id),
-        keys=keys(queries),
+        keys=queries.question,
         questions=store.questions(task.task_id),
         judged=store.judgements(task.task_id),
     )

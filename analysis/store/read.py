@@ -100,6 +100,12 @@ class QueryColumns:
     source_query: NDArray[np.object_]
     attributes: Mapping[str, NDArray[np.object_]]  # every free attribute of the benchmark, by name in stored order
 
+    @property
+    def question(self) -> tuple[str, ...]:
+        """What ties the language versions of a question together, one a query."""
+        pairs = zip(self.source_query, self.family, strict=True)
+        return tuple(family if source is None else source for source, family in pairs)
+
 
 @dataclass(frozen=True)
 class DocumentColumns:

@@ -281,9 +281,8 @@ class _Spoken:
     def has_translation(self) -> NDArray[np.bool_]:
         """Whether another text of the map says the same in another language."""
         _, concept = np.unique(self.family.astype(str), return_inverse=True)
-        pairs = np.unique(concept.astype(np.int64) * (int(self.language.max(initial=0)) + 1) + self.language)
-        spoken = np.bincount(pairs // (int(self.language.max(initial=0)) + 1), minlength=concept.max(initial=-1) + 1)
-        return np.asarray(spoken[concept] > 1)
+        pairs = np.unique(np.stack([concept, self.language], axis=1), axis=0)
+        return np.asarray(np.bincount(pairs[:, 0])[concept] > 1)
 
 
 def _picture(store: Store, label: SystemLabel, row: ProjectionRow, columns: PointColumns, spoken: _Spoken) -> Picture:

@@ -255,10 +255,9 @@ class _Stage:
     def versions(self) -> dict[str, dict[str, int]]:
         """Questions that are asked in several languages and have an answer: key to language to the query's position."""
         queries, found = self.evidence.queries, dict[str, dict[str, int]]()
+        question = queries.question
         for at in np.flatnonzero(self.evidence.domain).tolist():
-            source = queries.source_query[at]
-            key = str(queries.family[at] if source is None else source)
-            found.setdefault(key, {}).setdefault(str(queries.language[at]), at)
+            found.setdefault(str(question[at]), {}).setdefault(str(queries.language[at]), at)
         return {key: asked for key, asked in found.items() if len(asked) > 1}
 
     def asked_in(self, first: str, second: str) -> dict[str, dict[str, int]]:
@@ -269,11 +268,7 @@ class _Stage:
     def parallel(self) -> NDArray[np.bool_]:
         """``(Q,)`` queries of such questions."""
         queries, domain = self.evidence.queries, self.evidence.domain
-        keys = [
-            family if source is None else source
-            for family, source in zip(queries.family, queries.source_query, strict=True)
-        ]
-        return np.array([key in self.versions for key in keys], dtype=bool) & domain
+        return np.array([key in self.versions for key in queries.question], dtype=bool) & domain
 
     @cached_property
     def languages(self) -> tuple[str, ...]:

@@ -122,8 +122,8 @@ def live(frame: Frame, view: MapView) -> list[tuple[float, float]]:
     found = []
     with st.spinner("Encoding it. The first query loads the encoder …"):
         for place, picture in enumerate(view.pictures):
-            answer = probe.ask(
-                ui.store(),
+            answer = ui.answer(
+                probe.ask,
                 text,
                 system=picture.system.name,
                 benchmark=frame.benchmark.address,
@@ -233,12 +233,12 @@ def selection_list(frame: Frame, view: MapView, rows: Sequence[int]) -> None:
         ui.grey("Draw around points to list them; click one for its neighbours in the space itself.")
         return
     st.header(f"{len(rows):,} texts chosen", anchor=False)
-    first = tuple(rows[:SHOWN])
+    every = embedding_map.listed(ui.store(), frame.selection, view, rows)
+    first = every[:SHOWN]
     if len(first) < len(rows):
         ui.grey(f"The first {len(first):,}; all are in the file.")
-    tables.show(_texts(view, embedding_map.listed(ui.store(), frame.selection, view, first), dark=frame.dark))
+    tables.show(_texts(view, first, dark=frame.dark))
     with st.container(horizontal=True, vertical_alignment="center"):
-        every = embedding_map.listed(ui.store(), frame.selection, view, rows)
         header = ["item", "id", "language", "family", "outcome", "text"]
         lines = [[_kind(one), one.id, one.language, one.family, one.outcome, one.text] for one in every]
         ui.download("CSV", header, lines, file=f"map-{view.task.name}.csv")
