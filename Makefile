@@ -43,7 +43,7 @@ lint: $(VENV)/.dev ## style, types and layers
 	$(BIN)/lint-imports
 
 test: browser lint ## lint, types, layers and every test
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.dev ## measure against named peers and write tests/performance/RESULTS.md
 	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.performance
@@ -52,5 +52,5 @@ format: $(VENV)/.dev ## put the code into the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-pictures: browser ## photograph the README's page from a real store
+pictures: browser ## photograph every page for the README from a real store, which is built where it is missing
 	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.browser.pictures

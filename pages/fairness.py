@@ -11,6 +11,8 @@ with ui.page(ui.FAIRNESS, every_task=True) as frame:
         ui.no_systems(frame)
     ui.need_values(frame, "fairness needs the values of each query")
     view = ui.answer(fairness.page, frame.selection, languages=language_choice.choose(frame))
+    if view.takeaway:
+        ui.takeaway(view.takeaway)
     for task in view.tasks:
         if len(view.tasks) > 1:
             st.header(tables.literal(task.task.title), anchor=False)

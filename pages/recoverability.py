@@ -21,14 +21,14 @@ with ui.page(ui.RECOVERABILITY) as frame:
     with head:
         ui.takeaway(task.takeaway)
         ui.caption(task.caption, more=glossary.RECOVERABILITY)
-    for note in task.notes:
-        ui.grey(note)
-    if any(row.degenerate for row in task.rows):
-        ui.grey(f"{recoverability_table.HOLLOW}: {recoverability_table.hollow(task.rows)}.")
     ui.grey(glossary.KNEES)
     ui.chart(
         charts.curves(task.rows, k=k, dark=frame.dark), key="curves", alt=f"{task.takeaway.bold} {task.takeaway.rest}"
     )
+    for note in task.notes:
+        ui.grey(note)
+    if any(row.degenerate for row in task.rows):
+        ui.grey(f"{recoverability_table.HOLLOW}: {recoverability_table.hollow(task.rows)}.")
     ui.download(
         "CSV of the curves", *recoverability_table.curve_numbers(task), file=f"recoverability-curves-{name}.csv"
     )

@@ -164,14 +164,8 @@ def _layer(task: CausesTask, cells: Sequence[tuple[int, int, float]], colour: st
     texts = [[""] * width for _ in range(height)]
     for column, line, value in cells:
         values[line][column] = min(max(value, 0.0), 1.0)
-        texts[line][column] = cell_text(value) if width <= CROWDED else ""
-    return theme.number_cells(values, texts, size=13 if width <= 7 else 10, colour=colour, **axes)
-
-
-def cell_text(value: float) -> str:
-    """Two decimals without the leading zero; 0 and 1 bare."""
-    rounded = f"{value:.2f}"
-    return {"0.00": "0", "-0.00": "0", "1.00": "1"}.get(rounded, rounded.replace("0.", ".", 1))
+        texts[line][column] = theme.cell_text(value) if width <= CROWDED else ""
+    return theme.number_cells(values, texts, size=12 if width <= 7 else 10, colour=colour, **axes)
 
 
 def _hover(cause: Cause, system: SystemCauses, row: LanguageCauses, found: Interval) -> str:

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeVar
 import plotly.graph_objects as go
 
 from analysis.charts import theme
-from analysis.views.composite import Composite
+from analysis.views.composite import SCORES, Composite
 from analysis.views.overview import OverviewRow, TaskOverview
-from analysis.views.selection import MeasureLabel
+from analysis.views.selection import Interval, MeasureLabel, SystemLabel
 
 Ranked = TypeVar("Ranked", OverviewRow, Composite)
 
@@ -20,24 +20,29 @@ CROSS = "recall_at_10_cross"
 LINE = 30
 """Pixels a row."""
 
+MMED_IR = "MMed-IR"
+MARGIN = {"l": 8, "r": 12, "t": 30, "b": 8}
+
 
 class Line(NamedTuple):
     """One line of the chart: a paradigm's name, or a system below it."""
 
     place: float
     words: str
-    row: OverviewRow | None  # None for a paradigm's name
+    row: OverviewRow | Composite | None  # None for a paradigm's name
 
 
 @dataclass(frozen=True)
 class Estimate:
     """One value of one system, drawn as a mark with its interval."""
 
-    row: OverviewRow
-    key: str
+    system: SystemLabel
+    found: Interval
     label: str
-    axis: str  # "x" on the left, "x2" on the right
+    axis: str  # "x" on the left, then "x2" …
     tick: bool = False  # a small upright line instead of the system's mark
+    hollow: bool = False  # the system finds almost nothing across languages
+    said: bool = False  # the number stands beside the mark
 
 
 def leaderboard(task: TaskOverview, measure: MeasureLabel, *, dark: bool = False) -> go.Figure:
@@ -50,18 +55,50 @@ def leaderboard(task: TaskOverview, measure: MeasureLabel, *, dark: bool = False
     """
     lines = _lines(task.rows, dark)
     beside = any(_value(row, CROSS) is not None for row in task.rows)
-    figure = go.Figure()
-    theme.dress(figure, dark=dark, height=int(-lines[-1].place * LINE) + 110 if lines else 120)
+    figure = _empty(lines, dark=dark)
     for line in lines:
-        if line.row is None:
+        if not isinstance(row := line.row, OverviewRow):
             continue
-        _draw(figure, line.place, Estimate(line.row, measure.key, measure.label, "x"), dark=dark)
-        if beside:
-            _draw(figure, line.place, Estimate(line.row, SAME, "R@10 same", "x2", tick=True), dark=dark)
-            _join(figure, line, dark=dark)
-            _draw(figure, line.place, Estimate(line.row, CROSS, "R@10 cross", "x2"), dark=dark)
+        same, cross = (row.measures.get(key) if beside else None for key in (SAME, CROSS))
+        hollow = bool(row.degenerate)
+        if found := row.measures.get(measure.key):
+            _draw(figure, line, Estimate(row.system, found, measure.label, "x", hollow=hollow, said=True), dark=dark)
+        if same:
+            _draw(figure, line, Estimate(row.system, same, "R@10 same", "x2", tick=True, hollow=hollow), dark=dark)
+        if cross:
+            _join(figure, line, row, dark=dark)
+            _draw(figure, line, Estimate(row.system, cross, "R@10 cross", "x2", hollow=hollow), dark=dark)
     _lay_out(figure, lines, measure=measure, beside=beside, dark=dark)
     return figure
+
+
+def composites(rows: Sequence[Composite], *, dark: bool = False) -> go.Figure:
+    """The scores of the three tasks and their mean side by side, on one scale; systems grouped by paradigm.
+
+    Args:
+        rows: the best first.
+        dark: for the dark theme.
+    """
+    lines = _lines(rows, dark)
+    figure = _empty(lines, dark=dark)
+    names = [*SCORES.values(), MMED_IR]
+    for place, name in enumerate(names):
+        suffix = str(place + 1) if place else ""
+        left = place / len(names)
+        domain = (left, left + 1 / len(names) - 0.03)
+        axis = _axis("", reach=1, step=0.5, domain=domain, page=theme.paper(dark))
+        figure.update_layout({f"xaxis{suffix}": axis})
+        theme.head(figure, f"<b>{name}</b>" if name == MMED_IR else name, left=left, dark=dark)
+        for line in lines:
+            if isinstance(row := line.row, Composite) and (found := scores(row)[name]):
+                _draw(figure, line, Estimate(row.system, found, name, f"x{suffix}", said=True), dark=dark)
+    figure.update_layout(yaxis=_names(lines, dark=dark), margin=MARGIN, hovermode="closest")
+    return figure
+
+
+def scores(row: Composite) -> dict[str, Interval | None]:
+    """The scores of the three tasks and their mean, by what they are called."""
+    return {words: row.scores.get(task) for task, words in SCORES.items()} | {MMED_IR: row.mmed_ir}
 
 
 def grouped(rows: Sequence[Ranked]) -> dict[str, list[Ranked]]:
@@ -72,7 +109,11 @@ def grouped(rows: Sequence[Ranked]) -> dict[str, list[Ranked]]:
     return groups
 
 
-def _lines(rows: Sequence[OverviewRow], dark: bool) -> list[Line]:
+def _empty(lines: Sequence[Line], *, dark: bool) -> go.Figure:
+    return theme.dress(go.Figure(), dark=dark, height=int(-lines[-1].place * LINE) + 110 if lines else 120)
+
+
+def _lines(rows: Sequence[Ranked], dark: bool) -> list[Line]:
     grey = theme.paper(dark).secondary
     lines: list[Line] = []
     place = 0.0
@@ -90,87 +131,89 @@ def _value(row: OverviewRow, key: str) -> float | None:
     return found.value if found else None
 
 
-def _draw(figure: go.Figure, place: float, estimate: Estimate, *, dark: bool) -> None:
+def _draw(figure: go.Figure, line: Line, estimate: Estimate, *, dark: bool) -> None:
     """A mark at the value and a thin line over its interval; hollow where the system is degenerate."""
-    found = estimate.row.measures.get(estimate.key)
-    if found is None or found.value is None:
+    found = estimate.found
+    if found.value is None:
         return
-    colour = theme.system_colour(estimate.row.system, dark=dark)
+    colour = theme.system_colour(estimate.system, dark=dark)
     axes = {"xaxis": estimate.axis, "yaxis": "y"}
     end = found.value
     if found.low is not None and found.high is not None:
         end = found.high
-        line = {"width": 1.6, "color": colour}
-        figure.add_scatter(x=[found.low, end], y=[place] * 2, mode="lines", line=line, hoverinfo="skip", **axes)
+        stroke = {"width": 1.6, "color": colour}
+        figure.add_scatter(x=[found.low, end], y=[line.place] * 2, mode="lines", line=stroke, hoverinfo="skip", **axes)
     figure.add_scatter(
         x=[found.value],
-        y=[place],
+        y=[line.place],
         mode="markers",
         marker=_mark(estimate, colour=colour, dark=dark),
         hovertext=[_hover(estimate)],
         hoverinfo="text",
-        name=f"{theme.plain(estimate.row.system.short)}: {estimate.label}",
+        name=f"{theme.plain(estimate.system.short)}: {estimate.label}",
         **axes,
     )
-    if estimate.axis == "x":
+    if estimate.said:
         words = {"text": f"{found.value:.2f}", "font": {"size": 14, "color": theme.paper(dark).text}}
-        figure.add_annotation(x=end, y=place, xanchor="left", xshift=8, showarrow=False, **words)
+        at = {"x": end, "y": line.place, "xref": estimate.axis, "xanchor": "left", "xshift": 8}
+        figure.add_annotation(**at, showarrow=False, **words)
 
 
-def _join(figure: go.Figure, line: Line, *, dark: bool) -> None:
+def _join(figure: go.Figure, line: Line, row: OverviewRow, *, dark: bool) -> None:
     """A broad pale line from the one value of R@10 to the other: its length is what is lost."""
-    if line.row is None:
+    ends = [value for value in (_value(row, SAME), _value(row, CROSS)) if value is not None]
+    if len(ends) < 2:
         return
-    ends = [value for value in (_value(line.row, SAME), _value(line.row, CROSS)) if value is not None]
-    colour = theme.see_through(theme.system_colour(line.row.system, dark=dark), alpha=0.22)
+    colour = theme.see_through(theme.system_colour(row.system, dark=dark), alpha=0.22)
     stroke = {"width": 6, "color": colour}
-    figure.add_scatter(
-        x=ends, y=[line.place] * len(ends), mode="lines", line=stroke, hoverinfo="skip", xaxis="x2", yaxis="y"
-    )
+    figure.add_scatter(x=ends, y=[line.place] * 2, mode="lines", line=stroke, hoverinfo="skip", xaxis="x2", yaxis="y")
 
 
 def _mark(estimate: Estimate, *, colour: str, dark: bool) -> dict[str, object]:
     if estimate.tick:
         return {"symbol": "line-ns", "size": 14, "color": colour, "line": {"width": 2.5, "color": colour}}
-    hollow = bool(estimate.row.degenerate)
     return {
         "size": 11,
-        "symbol": theme.system_symbol(estimate.row.system),
-        "color": theme.paper(dark).background if hollow else colour,
-        "line": {"width": 2 if hollow else 0, "color": colour},
+        "symbol": theme.system_symbol(estimate.system),
+        "color": theme.paper(dark).background if estimate.hollow else colour,
+        "line": {"width": 2 if estimate.hollow else 0, "color": colour},
     }
 
 
 def _hover(estimate: Estimate) -> str:
-    row, found = estimate.row, estimate.row.measures[estimate.key]
+    system, found = estimate.system, estimate.found
     lines = [
-        f"<b>{theme.plain(row.system.title)}</b> · {theme.plain(row.system.paradigm)}",
+        f"<b>{theme.plain(system.title)}</b> · {theme.plain(system.paradigm)}",
         f"{estimate.label} {found.value:.4f}",
     ]
     if found.low is not None and found.high is not None:
         lines.append(f"{found.level:.0%} interval {found.low:.4f} to {found.high:.4f}, {found.method}")
     lines.append(f"n = {found.n:,}")
-    if row.degenerate:
+    if estimate.hollow:
         lines.append("hollow: it finds almost nothing across languages")
     return "<br>".join(lines)
 
 
+def _names(lines: Sequence[Line], *, dark: bool) -> dict[str, object]:
+    return {
+        "range": [(lines[-1].place if lines else 0) - 0.7, 0.7],
+        "tickvals": [line.place for line in lines],
+        "ticktext": [line.words for line in lines],
+        "tickfont": {"size": 14, "color": theme.paper(dark).text},
+        "ticklabelstandoff": 8,
+    }
+
+
 def _lay_out(figure: go.Figure, lines: Sequence[Line], *, measure: MeasureLabel, beside: bool, dark: bool) -> None:
     page = theme.paper(dark)
-    rows = [line.row for line in lines if line.row]
+    rows = [line.row for line in lines if isinstance(line.row, OverviewRow)]
     drawn = any(_value(row, measure.key) is not None for row in rows)
     whole = 100.0 if measure.unit == "percent" else 1.0
     top = max([whole, *(_reach(row, measure.key) for row in rows)])
     figure.update_layout(
         xaxis=_axis(measure.label, reach=top, step=whole / 5, domain=(0, 0.47 if beside else 0.75), page=page),
-        yaxis={
-            "range": [(lines[-1].place if lines else 0) - 0.7, 0.7],
-            "tickvals": [line.place for line in lines],
-            "ticktext": [line.words for line in lines],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        margin={"l": 8, "r": 12, "t": 30, "b": 8},
+        yaxis=_names(lines, dark=dark),
+        margin=MARGIN,
         hovermode="closest",
     )
     if drawn:

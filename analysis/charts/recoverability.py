@@ -87,7 +87,6 @@ def share_axis(*, dark: bool) -> dict[str, object]:
     return {
         "range": [-0.02, 1.03],
         "dtick": 0.2,
-        "tickformat": ".1f",
         "showgrid": True,
         "gridcolor": theme.paper(dark).lines,
     }

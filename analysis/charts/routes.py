@@ -175,19 +175,12 @@ def difference(view: RouteDifference, *, chosen: Key | None = None, dark: bool =
     return _small_multiples([panel], _grid(view, _difference_scale(view, dark), chosen=chosen, dark=dark))
 
 
-def cell_text(value: float) -> str:
-    """Two decimals without the leading zero: .42, .00, 1.00, −.10."""
-    shown = f"{abs(value):.2f}"
-    sign = "−" if value < 0 and float(shown) else ""
-    return sign + (shown[1:] if shown.startswith("0") else shown)
-
-
 # Scales
 
 
 def _share_scale(title: str, dark: bool) -> Scale:
-    ticks = {place / 5: f"{place / 5:.1f}" for place in range(6)}
-    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, cell_text)
+    ticks = {place / 5: f"{place / 5:g}" for place in range(6)}
+    return Scale(title, theme.ink(dark), float, 0.0, 1.0, ticks, theme.cell_text)
 
 
 def _preference_scale(dark: bool) -> Scale:
@@ -222,7 +215,7 @@ def _difference_scale(view: RouteDifference, dark: bool) -> Scale:
         -reach,
         reach,
         ticks,
-        cell_text,
+        theme.cell_text,
     )
 
 

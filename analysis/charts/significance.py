@@ -9,7 +9,6 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from analysis.charts import theme
-from analysis.charts.routes import cell_text
 from analysis.views.selection import Interval, SystemLabel
 from analysis.views.significance import ALPHA, AgreementRow, FriedmanRow, PairRow, TaxRow
 
@@ -284,7 +283,7 @@ def _layer(cells: Sequence[_Cell], size: int, colour: str) -> go.Heatmap:
     texts = [[""] * size for _ in range(size)]
     for cell in cells:
         values[cell.line][cell.column] = cell.value
-        texts[cell.line][cell.column] = cell_text(cell.value)
+        texts[cell.line][cell.column] = theme.cell_text(cell.value)
     return theme.number_cells(values, texts, size=14 if size <= 10 else 11, colour=colour)
 
 

@@ -313,6 +313,13 @@ def legend(*, dark: bool) -> dict[str, object]:
     }
 
 
+def cell_text(value: float) -> str:
+    """Two decimals without the leading zero: .42, .00, 1.00, −.10."""
+    shown = f"{abs(value):.2f}"
+    sign = "−" if value < 0 and float(shown) else ""
+    return sign + (shown[1:] if shown.startswith("0") else shown)
+
+
 def number_cells(
     values: list[list[float | None]], texts: list[list[str]], *, size: int, colour: str, **axes: str
 ) -> go.Heatmap:

@@ -9,7 +9,6 @@ from analysis.charts import published as published_charts
 from analysis.report.blocks import Block, Cell, Chart, Grey, Heading, Number, Row, Section, Table, spoken
 from analysis.store.read import Store
 from analysis.views import overview
-from analysis.views.composite import SCORES, Composite
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.published import PublishedBoard, PublishedSystem
 from analysis.views.selection import Selection
@@ -24,7 +23,7 @@ def section(store: Store, selection: Selection) -> Section:
     view = overview.overview(store, selection)
     blocks: list[Block] = []
     for table in composites(view):
-        blocks += [Heading("All three tasks", 3), view.composite_takeaway, table]
+        blocks += [Heading("All three tasks", 3), view.composite_takeaway, _composite_chart(view), table]
     for task in view.tasks:
         blocks += [Heading(task.task.title, 3), *_task(task, view)]
     for board in view.published:
@@ -32,6 +31,13 @@ def section(store: Store, selection: Selection) -> Section:
         blocks += [Grey(board.coverage_note)] if board.coverage_note else []
         blocks += [_published_chart(board), published(board)]
     return Section("overview", "Overview", "Which system, and can I trust the difference?", tuple(blocks))
+
+
+def _composite_chart(view: OverviewView) -> Chart:
+    return Chart.drawn(
+        lambda dark: charts.composites(view.composites, dark=dark),
+        alt=f"The three tasks and their mean. {spoken(view.composite_takeaway)}",
+    )
 
 
 def _task(task: TaskOverview, view: OverviewView) -> Iterator[Block]:
@@ -65,13 +71,11 @@ def composites(view: OverviewView) -> list[Table]:
     rows: list[Row] = []
     for paradigm, members in charts.grouped(view.composites).items():
         rows.append(paradigm)
-        rows += [_composite(row) for row in members]
-    columns = {"System": "text"} | dict.fromkeys([*SCORES.values(), "MMed-IR"], "number")
-    return [Table("The three tasks and their mean", columns, tuple(rows))] if rows else []
-
-
-def _composite(row: Composite) -> list[Cell]:
-    return [row.system, *(row.scores.get(task) for task in SCORES), row.mmed_ir]
+        rows += [[row.system, *charts.scores(row).values()] for row in members]
+    if not rows:
+        return []
+    columns = {"System": "text"} | dict.fromkeys(charts.scores(view.composites[0]), "number")
+    return [Table("The three tasks and their mean", columns, tuple(rows))]
 
 
 def _published_chart(board: PublishedBoard) -> Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,6 +62,7 @@ class FairnessView:
     """How evenly the chosen systems serve the languages they are asked in."""
 
     benchmark: BenchmarkLabel
+    takeaway: Sentence | None  # over several tasks; None with one, or nothing to compare
     tasks: tuple[FairnessTask, ...]
 
 
@@ -90,22 +92,45 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
             caption = f"{measure.label} by query language ({', '.join(tags)}) · {asked}{some}"
         takeaway, scripts = _takeaway(mine, measure.label), language_choice.scripts(tags)
         tasks.append(FairnessTask(task_label(task), measure, takeaway, caption, tags, mine, scripts))
-    return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
+    return FairnessView(benchmark_label(store.benchmark(selection.benchmark)), _over_tasks(tasks), tuple(tasks))
+
+
+def _over_tasks(tasks: Sequence[FairnessTask]) -> Sentence | None:
+    """On which task languages are farthest apart, and which system is the most even one most often."""
+    compared = [(task, apart) for task in tasks if (apart := _apart(task.rows))]
+    if len(compared) < 2:
+        return None
+    task, apart = max(compared, key=lambda pair: pair[1][-1].gap.value or 0.0)
+    row = apart[-1]
+    bold = (
+        f"The widest gap is {row.gap.value:.2f}: {row.system.short} asked in "
+        f"{language_name(row.best_language or '')} or in {language_name(row.worst_language or '')} ({task.task.title})."
+    )
+    even = Counter(apart[0].system.short for _, apart in compared if len(apart) > 1)
+    if not even:
+        return Sentence(bold, "")
+    name, times = even.most_common(1)[0]
+    of = "every task" if times == len(compared) else f"{times} of {len(compared)} tasks"
+    return Sentence(bold, f"{name} is the most even on {of}.")
+
+
+def _apart(rows: Sequence[FairnessRow]) -> list[FairnessRow]:
+    """The systems whose languages can be compared, the most even first."""
+    return sorted((row for row in rows if row.gap.value is not None), key=lambda row: row.gap.value or 0.0)
 
 
 def _takeaway(rows: Sequence[FairnessRow], measure: str) -> Sentence:
     """Whose languages are farthest apart, and whose are nearest."""
-    apart = [(row.gap.value, row) for row in rows if row.gap.value is not None]
+    apart = _apart(rows)
     if not apart:
         return Sentence("There is nothing to compare: the queries are in one language.", "")
-    widest, narrowest = max(apart, key=lambda pair: pair[0]), min(apart, key=lambda pair: pair[0])
-    row = widest[1]
+    row = apart[-1]
     best, worst = row.best_language or "", row.worst_language or ""
     bold = (
         f"{row.system.short} reaches {measure} {row.by_language[best].value:.2f} when asked in {language_name(best)} "
         f"and {row.by_language[worst].value:.2f} in {language_name(worst)}."
     )
-    other = f"{narrowest[1].system.short} is the most even: its languages are {narrowest[0]:.2f} apart."
+    other = f"{apart[0].system.short} is the most even: its languages are {apart[0].gap.value:.2f} apart."
     return Sentence(bold, other if len(apart) > 1 else "")
 
 

@@ -715,7 +715,7 @@ def _caption(part: _Slice) -> str:
     both = int(np.count_nonzero(~np.isnan(part.depths.both[0])))
     return (
         f"{part.n:,} queries with an answer in another language, {both:,} of them with one in their own too · "
-        f"{part.evidence.task.n_documents:,} documents in one pool · 95 % bootstrap bands ({part.evidence.method})"
+        f"{part.evidence.task.n_documents:,} documents in one pool · 95 % bootstrap bands"
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis.charts import overview as charts
-from analysis.views.composite import SCORES
 from analysis.views.overview import OverviewRow, OverviewView, TaskOverview
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, TaskLabel
 from pages.shared import address, glossary, tables, ui
@@ -76,15 +75,19 @@ def composites(view: OverviewView, *, dark: bool) -> None:
         "Scores of alignment, discrimination and evidence, and their mean, MMed-IR · ranges: 95 % bootstrap intervals",
         more=glossary.COMPOSITES,
     )
-    columns = {"System": "text"} | dict.fromkeys(SCORES.values(), "number") | {"MMed-IR": "number"}
+    ui.chart(
+        charts.composites(view.composites, dark=dark),
+        key="composites",
+        alt=f"{view.composite_takeaway.bold} {view.composite_takeaway.rest}",
+    )
+    columns = {"System": "text"} | dict.fromkeys(charts.scores(view.composites[0]), "number")
     rows: list[Sequence[Cell] | str] = []
     for paradigm, members in charts.grouped(view.composites).items():
         rows.append(paradigm)
         rows.extend(
             [
                 tables.chip(row.system, dark=dark),
-                *(tables.spread(row.scores.get(task), words) for task, words in SCORES.items()),
-                tables.spread(row.mmed_ir, "MMed-IR"),
+                *(tables.spread(found, words) for words, found in charts.scores(row).items()),
             ]
             for row in members
         )
@@ -95,10 +98,9 @@ def composites(view: OverviewView, *, dark: bool) -> None:
 def _composite_numbers(view: OverviewView) -> tuple[list[str], list[list[object]]]:
     rows: list[list[object]] = []
     for row in view.composites:
-        named = {words: row.scores.get(task) for task, words in SCORES.items()} | {"MMed-IR": row.mmed_ir}
         rows += [
             [row.system.name, row.system.paradigm, words, *(getattr(found, name) for name in NUMBERS)]
-            for words, found in named.items()
+            for words, found in charts.scores(row).items()
             if found is not None
         ]
     return ["system", "paradigm", "score", *NUMBERS], rows

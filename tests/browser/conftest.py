@@ -21,7 +21,6 @@ def pytest_collection_modifyitems(items):
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,10 @@
 import dataclasses
+import itertools
 
-from chart_answers import BM25, NDCG, TRANSFER, overview_row
+from chart_answers import BM25, NDCG, TRANSFER, interval, overview_row
 
 from analysis.charts import overview, theme
+from analysis.views.composite import Composite
 
 
 def points(figure, axis):
@@ -61,3 +63,19 @@ def test_an_undefined_value_is_not_drawn_as_zero(task_overview):
 
 def test_nothing_ran(task_overview):
     assert overview.leaderboard(dataclasses.replace(task_overview, rows=()), NDCG, dark=True).layout.height > 0
+
+
+def test_the_three_tasks_and_their_mean_stand_side_by_side_on_one_scale(task_overview):
+    first, second = (row.system for row in task_overview.rows[:2])
+    scores = {"t1-alignment": interval(0.4), "t2-discrimination": interval(0.7), "t3-evidence": interval(0.1)}
+    whole = Composite(first, scores, interval(0.4))
+    figure = overview.composites([whole, Composite(second, {"t1-alignment": interval(0.2)}, None)])
+    assert [[trace.x[0] for trace in points(figure, axis)] for axis in ("x", "x2", "x3", "x4")] == [
+        [0.4, 0.2], [0.7], [0.1], [0.4]
+    ]  # fmt: skip
+    axes = [figure.layout[name] for name in ("xaxis", "xaxis2", "xaxis3", "xaxis4")]
+    assert len({axis.range for axis in axes}) == 1
+    assert all(left.domain[1] < right.domain[0] for left, right in itertools.pairwise(axes))
+    assert [note.text for note in figure.layout.annotations if note.yref == "paper"] == [
+        "Alignment", "Discrimination", "Evidence", "<b>MMed-IR</b>"
+    ]  # fmt: skip

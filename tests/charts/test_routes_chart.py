@@ -31,7 +31,7 @@ def texts(figure):
     [(0.0, ".00"), (0.004, ".00"), (0.42, ".42"), (1.0, "1.00"), (1.04, "1.04"), (-0.1, "−.10"), (-0.001, ".00")],
 )
 def test_a_cell_says_two_decimals_without_the_leading_zero(value, shown):
-    assert routes.cell_text(value) == shown
+    assert theme.cell_text(value) == shown
 
 
 def test_every_system_has_its_cells_and_missing_is_blank(routes_view):

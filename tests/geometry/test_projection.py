@@ -116,7 +116,6 @@ def test_the_principal_components_do_not_hang_on_the_sign():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("umap")  # importing it takes longer than using it
 def test_umap_keeps_clouds_apart_and_one_seed_gives_one_picture(clouds):
     near, cosines = neighbours(clouds, k=10)
     drawn = [projection.umap(clouds, neighbours=near, cosines=cosines, dimensions=2, seed=seed) for seed in (1, 1, 2)]

@@ -405,7 +405,6 @@ def random_runs(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("random-runs")
 @pytest.mark.parametrize("seed", range(200))
 def test_stored_values_of_a_random_file_equal_pytrec_eval(random_runs, seed):
     qrels, _ = random_case(seed - seed % 10)

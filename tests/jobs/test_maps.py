@@ -132,7 +132,6 @@ def test_vectors_are_laid_out_with_their_neighbours(cache, tmp_path, monkeypatch
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("umap")
 def test_real_encoders_are_drawn_once_and_one_seed_gives_one_map(real_store, tmp_path, capsys):
     cache = Cache(shutil.copytree(real_store, tmp_path / "store"))
     request = MapRequest("icd10", "category", most=200)

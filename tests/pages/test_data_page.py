@@ -98,7 +98,7 @@ def test_an_empty_store_offers_an_import_beside_the_first_build(empty):
     assert button(page, "Check the files").disabled
 
 
-def test_a_store_that_was_emptied_says_what_to_do(own):
+def test_a_store_that_was_emptied_says_what_to_do(own, first_start):
     cache = Cache(places.paths.cache().root)
     with write.writer(cache) as writer:
         for row in read.open_store(cache).benchmarks():

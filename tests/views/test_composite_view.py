@@ -237,3 +237,13 @@ def test_the_gap_of_twelve_families_is_tested_by_family(store):
     rows = [row for row in fairness.fairness(store, Selection("small")) if row.system.name == "noisy"]
     assert all(row.gap.low <= row.gap.value <= row.gap.high for row in rows)
     assert all(row.p is None for row in rows)  # 12 queries a language are fewer than 30
+
+
+def test_over_several_tasks_the_widest_gap_is_named_with_its_task(store):
+    view = fairness.page(store, Selection("small"))
+    gaps = {(row.gap.value, task.task.title, row.system.short) for task in view.tasks for row in task.rows}
+    gap, title, system = max(gaps)
+    assert view.takeaway.bold.startswith(f"The widest gap is {gap:.2f}: {system} asked in ")
+    assert view.takeaway.bold.endswith(f"({title}).")
+    assert view.takeaway.rest == "perfect is the most even on every task."
+    assert fairness.page(store, Selection("small", tasks=("t3-evidence",))).takeaway is None
