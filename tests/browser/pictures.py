@@ -1,4 +1,4 @@
-"""Photograph every page for the README: ``make pictures``. BABELSCOPE_CACHE chooses the store; what it lacks is built."""
+"""Photograph every page for the README (``make pictures``). BABELSCOPE_CACHE chooses the store, built if missing."""
 
 import io
 import os
