@@ -20,6 +20,8 @@ from analysis.charts.map_marks import FAINT
 from analysis.views.embedding_map import MapView, Picture
 
 HEIGHT = 620
+STILL = 460
+ABREAST = 2
 THIN = 0.07  # lines of all concepts
 PIXELS = 900  # a side of the image
 DOT = 1  # pixels around a painted point
@@ -54,9 +56,10 @@ def embedding_map(
     out = np.union1d(np.array(selected, dtype=np.intp), joint)
     known = np.union1d(view.live, out)
     for column, picture in enumerate(view.pictures, start=1):
-        _axes(figure, picture, column)
+        _axes(figure, picture, 1, column)
         if len(view.live) < view.n:
-            _paint(figure, view, column - 1, faint=bool(len(out)), dark=dark)
+            axes = _axis("x", column), _axis("y", column)
+            _paint(figure, view, column - 1, axes=axes, opacity=FAINT * 2 if len(out) else 0.8, dark=dark)
         traces = [_lines(view, picture, np.arange(view.n), alpha=THIN, dark=dark)] if joined else []
         traces += [_lines(view, picture, joint, alpha=0.9, dark=dark)] if len(joint) else []
         traces += map_marks.marks(view, column - 1, known, out, dark=dark)
@@ -66,15 +69,44 @@ def embedding_map(
     figure.add_traces(map_marks.keys(view, dark=dark))
     if view.shade:
         figure.update_layout(coloraxis=map_marks.colour_axis(view, view.shade, dark=dark))
-    figure.update_layout(
+    _with_legend(figure, dark=dark)
+    return figure.update_layout(dragmode="lasso", uirevision="map", hovermode="closest")
+
+
+def still(views: Sequence[MapView], *, dark: bool = False) -> go.Figure:
+    """Maps of one picture each that nobody points at: points without words, or where they are many the image alone.
+
+    Args:
+        views: coloured by groups.
+        dark: for the dark theme.
+    """
+    across = min(len(views), ABREAST)
+    down = -(-len(views) // across)
+    figure = make_subplots(rows=down, cols=across, horizontal_spacing=0.03, vertical_spacing=0.12 / down)
+    theme.dress(figure, dark=dark, height=STILL * down)
+    for number, view in enumerate(views):
+        row, column = divmod(number, across)
+        suffix = "" if number == 0 else str(number + 1)
+        _axes(figure, view.pictures[0], row + 1, column + 1)
+        if len(view.live) < view.n:
+            _paint(figure, view, 0, axes=(f"x{suffix}", f"y{suffix}"), opacity=1.0, dark=dark)
+        else:
+            figure.add_traces(map_marks.still(view, dark=dark), rows=row + 1, cols=column + 1)
+        axis = figure.layout[f"xaxis{suffix}"]
+        top = figure.layout[f"yaxis{suffix}"].domain[1]
+        theme.head(figure, _title(view.pictures[0], dark=dark), left=axis.domain[0], top=top, dark=dark)
+    named = {key.legendgroup: key for view in views for key in map_marks.keys(view, dark=dark, counted=False)}
+    figure.add_traces(list(named.values()))
+    return _with_legend(figure, dark=dark)
+
+
+def _with_legend(figure: go.Figure, *, dark: bool) -> go.Figure:
+    """The legend below the pictures, and room for what stands above them."""
+    return figure.update_layout(
         showlegend=True,
         legend={**theme.legend(dark=dark), "y": 0, "yanchor": "top", "yref": "paper", "itemsizing": "constant"},
         margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        dragmode="lasso",
-        uirevision="map",
-        hovermode="closest",
     )
-    return figure
 
 
 def _title(picture: Picture, *, dark: bool) -> str:
@@ -93,11 +125,12 @@ def _reach(picture: Picture) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(middle[0] - half), float(middle[0] + half)), (float(middle[1] - half), float(middle[1] + half))
 
 
-def _axes(figure: go.Figure, picture: Picture, column: int) -> None:
+def _axes(figure: go.Figure, picture: Picture, row: int, column: int) -> None:
     x, y = _reach(picture)
-    bare = {"visible": False, "fixedrange": False}
-    figure.update_xaxes(range=x, **bare, row=1, col=column)
-    figure.update_yaxes(range=y, scaleanchor=_axis("x", column), **bare, row=1, col=column)
+    bare = {"visible": False, "fixedrange": False, "row": row, "col": column}
+    across = next(iter(figure.select_xaxes(row=row, col=column)))
+    figure.update_xaxes(range=x, **bare)
+    figure.update_yaxes(range=y, scaleanchor=across.plotly_name.replace("axis", ""), **bare)
 
 
 def _lines(view: MapView, picture: Picture, rows: NDArray[np.intp], *, alpha: float, dark: bool) -> go.Scatter:
@@ -125,7 +158,7 @@ def _live(place: tuple[float, float], *, dark: bool) -> go.Scatter:
     )
 
 
-def _paint(figure: go.Figure, view: MapView, place: int, *, faint: bool, dark: bool) -> None:
+def _paint(figure: go.Figure, view: MapView, place: int, *, axes: tuple[str, str], opacity: float, dark: bool) -> None:
     """All points as one image behind those that can be pointed at."""
     (left, right), (bottom, top) = _reach(view.pictures[place])
     figure.add_layout_image(
@@ -136,9 +169,9 @@ def _paint(figure: go.Figure, view: MapView, place: int, *, faint: bool, dark: b
         sizey=top - bottom,
         sizing="stretch",
         layer="below",
-        opacity=FAINT * 2 if faint else 0.8,
-        xref=_axis("x", place + 1),
-        yref=_axis("y", place + 1),
+        opacity=opacity,
+        xref=axes[0],
+        yref=axes[1],
     )
 
 

@@ -43,6 +43,31 @@ def marks(view: MapView, place: int, known: NDArray[np.intp], out: NDArray[np.in
     ]
 
 
+def still(view: MapView, *, dark: bool) -> list[go.Scatter]:
+    """The marks of the first picture without words, one trace a colour and kind, in single precision."""
+    points = view.pictures[0].points.astype(np.float32)
+    return [
+        go.Scatter(
+            x=points[mine, 0],
+            y=points[mine, 1],
+            mode="markers",
+            showlegend=False,
+            legendgroup=group.key,
+            hoverinfo="skip",
+            marker={
+                "color": _colour(view, code, dark=dark),
+                "symbol": _symbol(view, code, is_query=is_query),
+                "size": SIZE,
+                "opacity": USUAL,
+                "line": {"width": 0},
+            },
+        )
+        for code, group in enumerate(view.groups)
+        for is_query in (False, True)
+        if (mine := (view.group == code) & (view.is_query == is_query)).any()
+    ]
+
+
 def _of_group(
     view: MapView,
     place: int,
@@ -156,14 +181,20 @@ def _symbol(view: MapView, code: int, *, is_query: bool) -> str:
     return theme.APART_SYMBOLS[code % len(theme.APART_SYMBOLS)] + ("-open" if is_query else "")
 
 
-def keys(view: MapView, *, dark: bool) -> list[go.Scatter]:
-    """The marks of the legend, which stay as they are when points fade."""
+def keys(view: MapView, *, dark: bool, counted: bool = True) -> list[go.Scatter]:
+    """The marks of the legend, which stay as they are when points fade.
+
+    Args:
+        view: the map.
+        dark: for the dark theme.
+        counted: with how many points there are of each.
+    """
     if view.shade:
         unknown = max(int(np.isnan(values).sum()) for values in view.shade.values)
         return [_key(f"not judged ({unknown:,})", theme.paper(dark).secondary)] if unknown else []
     return [
         _key(
-            f"{theme.plain(group.title)} ({group.n:,})",
+            theme.plain(group.title) + (f" ({group.n:,})" if counted else ""),
             _colour(view, code, dark=dark),
             symbol=_symbol(view, code, is_query=False),
             group=group.key,

@@ -286,11 +286,11 @@ def difference_reach(largest: float) -> float:
     return max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
 
 
-def head(figure: go.Figure, words: str, *, left: float, dark: bool) -> None:
-    """A line above a plot; ``left`` is a share of the figure's width."""
+def head(figure: go.Figure, words: str, *, left: float, top: float = 1, dark: bool) -> None:
+    """A line above a plot; ``left`` and ``top`` are shares of the figure's width and height."""
     figure.add_annotation(
         x=left,
-        y=1,
+        y=top,
         xref="paper",
         yref="paper",
         xanchor="left",

@@ -10,22 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.geometry import alignment, hubness, projection
+from analysis.geometry import alignment, projection
 from analysis.model import Interval, SystemLabel
 from analysis.store import projections
 from analysis.store.projections import PointColumns, ProjectionRow
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.views import cause_numbers, map_colours
 from analysis.views.cause_numbers import Texts
-from analysis.views.evidence import Evidence, benchmark_label, number, one_task, task_label
+from analysis.views.evidence import Evidence, benchmark_label, one_task, task_label
 from analysis.views.map_colours import COLOURS, CONCEPT, DIFFERENCE, ERROR, LANGUAGE, Group, Shade
-from analysis.views.map_texts import MapTexts, near_means
+from analysis.views.map_texts import MapTexts, hubness_of, near_means
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 
 LIVE = 5000
 """Points that a picture can point at one by one; of more, a sample that keeps the languages' shares."""
 SEED = 20_260_101
 DISPLACED = 10
+NUMBERS = {
+    "same_language": "Neighbours in own language",
+    "translation_near": "Translation near",
+    "alignment": "Alignment",
+    "probe_accuracy": "Language told",
+    "silhouette": "Silhouette by language",
+    "hubness": "Hubness",
+}
+"""What the space itself says, beside its picture."""
 NO_VECTORS = "it has no vector for a text"
 
 
@@ -56,8 +65,7 @@ class Picture:
     cosines: NDArray[np.float32]  # (P, k)
     trustworthiness: float | None
     continuity: float | None
-    skewness: float | None  # of how often each text is a neighbour
-    numbers: Mapping[str, Interval]  # same_language, translation_near, alignment, probe_accuracy, silhouette
+    numbers: Mapping[str, Interval]  # keys of NUMBERS; what is undefined or was not looked at has no entry
     made: str  # how it was drawn
 
 
@@ -264,8 +272,7 @@ def _picture(store: Store, label: SystemLabel, row: ProjectionRow, columns: Poin
         cosines=columns.cosines[kept],
         trustworthiness=row.trustworthiness,
         continuity=row.continuity,
-        skewness=_skewness(near, len(points)),
-        numbers=near_means(near, texts) | _space_numbers(store, row, texts.texts),
+        numbers=_numbers(store, row, near, texts),
         made=_made(row),
     )
 
@@ -278,8 +285,10 @@ def _made(row: ProjectionRow) -> str:
     return f"{words}, seed {row.seed}, {row.made_at:%Y-%m-%d}"
 
 
-def _skewness(near: NDArray[np.int32], n: int) -> float | None:
-    return number(hubness.skewness(np.bincount(near[near >= 0], minlength=n))) if near.size else None
+def _numbers(store: Store, row: ProjectionRow, near: NDArray[np.int32], texts: MapTexts) -> dict[str, Interval]:
+    hubs = hubness_of(near, texts)
+    found = near_means(near, texts) | _space_numbers(store, row, texts.texts)
+    return found if hubs is None else found | {"hubness": hubs}
 
 
 def _space_numbers(store: Store, row: ProjectionRow, texts: Texts) -> dict[str, Interval]:

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.geometry import hubness
 from analysis.geometry.tokens import Ratio
 from analysis.model import Interval
+from analysis.stats import bootstrap
 from analysis.views.cause_numbers import Texts
+from analysis.views.evidence import LEVEL, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +43,15 @@ class MapTexts:
 
     def numbers(self, named: Mapping[str, NDArray[Any]]) -> dict[str, Interval]:
         """Means over the map's texts, NaN left out, whole families drawn."""
-        found = {}
-        for key, values in named.items():
-            whole = np.full(len(self.texts.language), np.nan)
-            whole[self.place] = values
-            found[key] = Ratio(whole, np.ones(len(whole)))
+        one = np.ones(len(self.texts.language))
+        found = {key: Ratio(self.everywhere(np.asarray(values)), one) for key, values in named.items()}
         return dict(self.texts.numbers(found)[None])
+
+    def everywhere(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Values of the map's texts ``(..., P)`` among all texts of the task ``(..., T)``, NaN elsewhere."""
+        whole = np.full((*values.shape[:-1], len(self.texts.language)), np.nan)
+        whole[..., self.place] = values
+        return whole
 
     def has_translation(self) -> NDArray[np.bool_]:
         """Whether another text of the map says the same in another language."""
@@ -81,3 +87,22 @@ def near_means(near: NDArray[np.int32], texts: MapTexts) -> dict[str, Interval]:
         "same_language": own,
         "translation_near": np.where(texts.has_translation(), translated, np.nan),
     })  # fmt: skip
+
+
+def hubness_of(near: NDArray[np.int32], texts: MapTexts) -> Interval | None:
+    """Skewness of how often each text is among the nearest ``(P, k)`` of others; None where it is undefined.
+
+    The interval draws texts, whole families at once, each with its count in the whole map.
+    """
+    counts = np.bincount(near[near >= 0], minlength=len(texts.place))
+    value = number(hubness.skewness(counts)) if near.size else None
+    if value is None:
+        return None
+    powers = texts.everywhere(np.stack([counts.astype(np.float64) ** power for power in (1, 2, 3)]))
+    drawn = texts.texts.draws
+    means = bootstrap.ratio_draws(
+        powers, np.where(np.isnan(powers), np.nan, 1.0), family=drawn.family, draws=drawn.draws
+    )
+    low, high = bootstrap.interval_of_draws(hubness.skewness_of_moments(*means.T)[:, np.newaxis], level=LEVEL)
+    ends = number(low[0]), number(high[0])
+    return Interval(value, "pooled", None, None, *ends, LEVEL, texts.texts.method, len(counts))

@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from analysis.views import map_lists
-from analysis.views.embedding_map import MapView
+from analysis.views.embedding_map import NUMBERS, MapView
 from analysis.views.map_colours import ERROR, OUTCOMES
 from analysis.views.map_lists import Listed, Near
 from pages.shared import address, links, tables, ui
@@ -41,23 +41,16 @@ def download(frame: Frame, view: MapView) -> None:
 
 def measures(view: MapView, *, dark: bool) -> Markup:
     """What the space itself says, beside its picture."""
-    names = {
-        "same_language": "Neighbours in own language",
-        "translation_near": "Translation near",
-        "alignment": "Alignment",
-        "probe_accuracy": "Language told",
-        "silhouette": "Silhouette by language",
-    }
     rows: list[Sequence[Cell] | str] = [
         [
             tables.chip(picture.system, dark=dark),
-            *(tables.spread(picture.numbers.get(key), words) for key, words in names.items()),
-            *(_two(value) for value in (picture.skewness, picture.trustworthiness, picture.continuity)),
+            *(tables.spread(picture.numbers.get(key), words) for key, words in NUMBERS.items()),
+            *(_two(value) for value in (picture.trustworthiness, picture.continuity)),
         ]
         for picture in view.pictures
     ]
-    columns = {"System": "text"} | dict.fromkeys(names.values(), "number")
-    columns |= dict.fromkeys(("Hubness", "Trustworthiness", "Continuity"), "number")
+    columns = {"System": "text"} | dict.fromkeys(NUMBERS.values(), "number")
+    columns |= dict.fromkeys(("Trustworthiness", "Continuity"), "number")
     return tables.table(columns, rows, caption="What the space says, and how far the picture can be trusted")
 
 

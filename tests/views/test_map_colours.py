@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from analysis.geometry.hubness import skewness
 from analysis.model import SystemLabel
 from analysis.views import map_colours
 from analysis.views.cause_numbers import Texts
-from analysis.views.map_texts import MapTexts
+from analysis.views.map_texts import MapTexts, hubness_of
 
 LABEL = SystemLabel("one", "One", "One", "multilingual dense", 0)
 FAMILY = np.array(["a", "a", "b", "b", "c", "c", "d"], dtype=object)
@@ -72,3 +73,12 @@ def test_a_difference_is_counted_from_the_better_side():
     said = map_colours.told_of_difference([LABEL, other], np.array([0.2, -0.1, -0.3, 0, np.nan]))
     assert said.bold == "Other misses 2 of 4 texts less than One does;"
     assert said.rest == "One misses 1 less, and at 1 they are level."
+
+
+def test_hubness_has_the_interval_of_drawn_texts(texts):
+    """b's first text is nearest to five others; a draw without b has no hub."""
+    found = hubness_of(NEAR, texts)
+    assert found.value == pytest.approx(skewness(np.bincount(NEAR.ravel(), minlength=7)))
+    assert found.low < found.value < found.high
+    assert (found.n, found.method) == (7, "percentile-joint, B = 2000")
+    assert hubness_of(NOWHERE, texts) is None
