@@ -9,11 +9,11 @@ with ui.page(ui.MAP) as frame:
     if not frame.systems:
         ui.no_systems(frame)
     ui.need_rankings(frame, "a map needs texts and an encoder's vectors")
-    data_jobs.watch()
+    running = data_jobs.watch()
     known = ui.answer(embedding_map.drawable, frame.selection)
     asked = map_parts.choose(known)
     if asked is None:
-        map_parts.offer(frame, known)
+        map_parts.offer(frame, known, running)
         st.stop()
     view = ui.answer(
         embedding_map.embedding_map,
@@ -35,7 +35,7 @@ with ui.page(ui.MAP) as frame:
     map_lists.selection_list(frame, view, rows)
     map_lists.neighbourhood(frame, view)
     map_lists.displaced(frame, view)
-    map_parts.offer(frame, known)
+    map_parts.offer(frame, known, running)
     links.follow()
     if address.get("area") or address.get("point"):
         st.button("Clear the selection", on_click=map_parts.clear)

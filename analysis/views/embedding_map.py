@@ -14,7 +14,8 @@ from analysis.geometry import alignment, projection
 from analysis.model import Interval, SystemLabel
 from analysis.store import projections
 from analysis.store.projections import PointColumns, ProjectionRow
-from analysis.store.read import RunRow, Store, TaskRow
+from analysis.store.read import Store, TaskRow
+from analysis.systems.made_by import NO_VECTORS, no_vectors
 from analysis.views import cause_numbers, map_colours
 from analysis.views.cause_numbers import Texts
 from analysis.views.evidence import Evidence, benchmark_label, one_task, task_label
@@ -35,7 +36,6 @@ NUMBERS = {
     "hubness": "Hubness",
 }
 """What the space itself says, beside its picture."""
-NO_VECTORS = "it has no vector for a text"
 
 
 class Drawable(NamedTuple):
@@ -102,7 +102,7 @@ class MapView:
 
 
 def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
-    """Which systems of a task are drawn or can be; others have no vectors.
+    """Which systems of a task are drawn or can be, and why the others cannot.
 
     Raises:
         InputError: an unknown benchmark or task, or not exactly one.
@@ -112,7 +112,7 @@ def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
     for row in projections.projections(store, task.task_id):
         drawn.setdefault(row.system, []).append(row.dimensions)
     runs = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
-    lacking = {name: _no_vectors(run) for name, run in runs.items()}
+    lacking = {name: no_vectors(run) for name, run in runs.items()}
     return tuple(
         Drawable(
             label,
@@ -123,12 +123,6 @@ def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
         for name, label in labels.items()
         if name in drawn or (name in runs and (not selection.systems or name in selection.systems))
     )
-
-
-def _no_vectors(run: RunRow) -> str | None:
-    settings = run.provenance.get("settings")
-    is_dense = isinstance(settings, dict) and settings.get("kind") == "dense"
-    return None if is_dense else NO_VECTORS
 
 
 def embedding_map(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -14,7 +14,7 @@ from analysis.views import embedding_map, map_lists
 from analysis.views.embedding_map import Drawable, MapView
 from analysis.views.map_colours import COLOURS, CONCEPT, CONCEPTS, DIFFERENCE, ERROR, LANGUAGE
 from analysis.views.selection import SystemLabel, capitalised
-from pages.shared import address, job_box, tables, ui
+from pages.shared import address, job_box, ui
 from pages.shared.map_lists import key, point
 from pages.shared.ui import Frame
 
@@ -222,20 +222,23 @@ def clear() -> None:
     address.put(area=None, point=None)
 
 
-def offer(frame: Frame, known: Sequence[Drawable]) -> None:
-    """What can still be drawn, as a job."""
+def offer(frame: Frame, known: Sequence[Drawable], running: Sequence[jobs.Job]) -> None:
+    """What can still be drawn, as a job; nothing while one of ``running`` draws."""
     missing = [each.system for each in known if not each.dimensions and each.reason is None]
-    never = [each.system.short for each in known if each.reason]
-    if any(job.command == "map" and job_box.runs(job.state) for job in jobs.listed()):
+    if any(job.command == "map" for job in running):
         return
     if missing:
         _offer(frame, missing, first=not any(each.dimensions for each in known))
     flat = [each.system for each in known if each.dimensions == (2,) and each.by_job]
     if flat:
-        act = _starts(frame, flat, dimensions=3)
+        act = _draw(frame, flat, dimensions=3)
         job_box.button("Draw it in three dimensions too", act, frame.tasks[0].name, key="map-deep")
-    if never:
-        ui.grey(tables.literal(f"No vector of a text, so nothing to draw: {', '.join(never)}."))
+    never: dict[str, list[str]] = {}
+    for each in known:
+        if each.reason:
+            never.setdefault(each.reason, []).append(each.system.short)
+    for reason, names in never.items():
+        ui.grey(f"Cannot be drawn: {', '.join(names)} ({reason}).")
 
 
 def _offer(frame: Frame, missing: Sequence[SystemLabel], *, first: bool) -> None:
@@ -247,18 +250,12 @@ def _offer(frame: Frame, missing: Sequence[SystemLabel], *, first: bool) -> None
             f"{names}: a job places the texts so that near ones stay near (UMAP). Texts that were encoded are not "
             "encoded again."
         )
-        job_box.button("Draw the map", _starts(frame, missing), frame.tasks[0].name, key="map-draw", primary=True)
+        job_box.button(
+            "Draw the map", _draw(frame, missing, dimensions=2), frame.tasks[0].name, key="map-draw", primary=True
+        )
 
 
-class _starts:  # noqa: N801 (reads as a verb)
-    """Starts the job on one task of a benchmark."""
-
-    def __init__(self, frame: Frame, systems: Sequence[SystemLabel], *, dimensions: int = 2) -> None:
-        self._options: jobs.Options = {
-            "benchmark": frame.benchmark.address,
-            "system": [label.name for label in systems],
-            "dimensions": str(dimensions),
-        }
-
-    def __call__(self, task: str) -> None:
-        jobs.launch("map", options={**self._options, "task": task})
+def _draw(frame: Frame, systems: Sequence[SystemLabel], *, dimensions: int) -> Callable[[str], None]:
+    """What a button does that draws some systems."""
+    names = [label.name for label in systems]
+    return job_box.on_task("map", benchmark=frame.benchmark.address, system=names, dimensions=str(dimensions))

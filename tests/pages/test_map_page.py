@@ -6,6 +6,7 @@ import shutil
 import pytest
 from visits import Visit, parameters, words
 
+from analysis import jobs
 from analysis.paths import Cache
 from tests.views.test_embedding_map import put
 
@@ -102,4 +103,11 @@ def test_an_outline_that_cannot_be_read_is_none(drawn, area):
 def test_where_nothing_is_drawn_it_says_what_to_do(example):
     page = example.page("map")
     assert not page.exception
-    assert "No vector of a text, so nothing to draw: bad, good" in words(page)
+    assert "Cannot be drawn: bad, good (the run came from another tool, so its encoder is not known)." in words(page)
+
+
+def test_jobs_are_looked_for_once_a_page(drawn, monkeypatch):
+    looks, listed = [], jobs.listed
+    monkeypatch.setattr(jobs, "listed", lambda: looks.append(1) or listed())
+    assert not drawn.page("map", system="good").exception
+    assert len(looks) == 1

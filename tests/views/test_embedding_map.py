@@ -12,6 +12,7 @@ from analysis.jobs.give_map import Given, give_map
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
+from analysis.systems.made_by import OTHER_TOOL
 from analysis.views import embedding_map as views
 from analysis.views import map_lists
 from analysis.views.selection import Selection
@@ -154,7 +155,8 @@ def test_a_slice_leaves_queries_out_and_documents_in(cache):
     assert (view.n, view.is_query.sum()) == (7, 1)
 
 
-def test_who_can_be_drawn(cache):
+def test_who_can_be_drawn(cache, example_store):
+    assert [(each.dimensions, each.reason) for each in views.drawable(example_store, ASKED)] == [((), OTHER_TOOL)] * 2
     found = views.drawable(read.open_store(cache), ASKED)
     assert [(each.system.name, each.dimensions, each.reason, each.by_job) for each in found] == [
         ("bad", (2,), None, False),
