@@ -210,9 +210,9 @@ def by_concept(view: MapView, concepts: Sequence[str]) -> MapView:
             raise InputError(f"unknown concept {name!r}: no text of this map belongs to it")
     if len(concepts) > map_colours.CONCEPTS:
         raise InputError(f"{len(concepts)} concepts: at most {map_colours.CONCEPTS} can be told apart by colour")
-    first = view.pictures[0]
-    coloured = map_colours.by_concept(view.family, first.near, concepts)
-    said = map_colours.told_of_concepts(first.system, coloured, view.family, first.near, picked=len(concepts))
+    coloured = map_colours.by_concept(view.family, view.pictures[0].near, concepts)
+    spaces = [(picture.system, picture.near) for picture in view.pictures]
+    said = map_colours.told_of_concepts(spaces, coloured, view.family, picked=len(concepts))
     return replace(view, colour=CONCEPT, takeaway=said, group=coloured.code, groups=coloured.groups)
 
 

@@ -249,30 +249,41 @@ def _most_torn(family: NDArray[np.object_], near: NDArray[np.int32]) -> list[str
 
 
 def told_of_concepts(
-    label: SystemLabel, coloured: Grouped, family: NDArray[np.object_], near: NDArray[np.int32], *, picked: int
+    spaces: Sequence[tuple[SystemLabel, NDArray[np.int32]]],
+    coloured: Grouped,
+    family: NDArray[np.object_],
+    *,
+    picked: int,
 ) -> Sentence:
     """Whether the texts of the chosen concepts lie together, and what lies between them.
 
     Args:
-        label: whose space it is.
+        spaces: whose they are, and the nearest rows ``(P, k)`` in each; one or two.
         coloured: by concept, the chosen ones first.
         family: ``(P,)``.
-        near: ``(P, k)``.
         picked: how many were chosen; 0 where the map took one.
     """
     own = [group.key for group in coloured.groups[: max(picked, 1)]]
     rows = np.flatnonzero(coloured.code < len(own))
+    texts = counted(len(rows), "text")
+    (label, near), *others = spaces
     if not near.size:
-        return Sentence(f"{counted(len(rows), 'text')} of {_listed(own)}; only coordinates are known of them.", "")
-    there = near[rows] >= 0
-    alike = ((family[near[rows]] == family[rows][:, np.newaxis]) & there).any(axis=1)
-    lead = f"In {label.short}, {int(alike.sum())} of {counted(len(rows), 'text')} of {_listed(own)} "
-    bold = f"{lead}have another of the same concept among their {near.shape[1]} nearest."
+        return Sentence(f"{texts} of {_listed(own)}; only coordinates are known of them.", "")
+    bold = (
+        f"In {label.short}, {_together(family, near, rows)} of {texts} of {_listed(own)} have another of the same "
+        f"concept among their {near.shape[1]} nearest."
+    )
+    rest = [f"In {other.short}, {_together(family, far, rows)} have." for other, far in others if far.size]
+    rest += [] if picked else ["No concept keeps its texts less together."]
     found = nearest_concepts(family, near, own[0]) if len(own) == 1 else []
-    rest = f"Nearest to it: {_listed(found)}." if found else ""
-    if not picked:
-        rest = f"No concept keeps its texts less together. {rest}".strip()
-    return Sentence(bold, rest)
+    rest += [f"Nearest to it: {_listed(found)}."] if found else []
+    return Sentence(bold, " ".join(rest))
+
+
+def _together(family: NDArray[np.object_], near: NDArray[np.int32], rows: NDArray[np.intp]) -> int:
+    """How many of some texts have one of their own concept among their nearest."""
+    alike = (family[near[rows]] == family[rows][:, np.newaxis]) & (near[rows] >= 0)
+    return int(alike.any(axis=1).sum())
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ def test_of_one_concept_the_nearest_have_a_colour_too():
     found = map_colours.by_concept(FAMILY, NEAR, ["c"])
     assert keys(found) == ["c", "b", "d", ""]  # b stands among them three times, d once
     assert found.code.tolist() == [3, 3, 1, 1, 0, 0, 2]
-    said = map_colours.told_of_concepts(LABEL, found, FAMILY, NEAR, picked=1)
+    said = map_colours.told_of_concepts([(LABEL, NEAR)], found, FAMILY, picked=1)
     assert said.bold == "In One, 0 of 2 texts of c have another of the same concept among their 2 nearest."
     assert said.rest == "Nearest to it: b and d."
 
@@ -32,21 +32,24 @@ def test_of_one_concept_the_nearest_have_a_colour_too():
 def test_of_several_concepts_each_has_a_colour_and_no_other():
     found = map_colours.by_concept(FAMILY, NEAR, ["b", "c"])
     assert keys(found) == ["b", "c", ""]
-    said = map_colours.told_of_concepts(LABEL, found, FAMILY, NEAR, picked=2)
+    other = LABEL._replace(short="Other")
+    reverse = np.array([[1], [0], [0], [0], [5], [4], [0]], dtype=np.int32)
+    said = map_colours.told_of_concepts([(LABEL, NEAR), (other, reverse)], found, FAMILY, picked=2)
     assert said.bold == "In One, 2 of 4 texts of b and c have another of the same concept among their 2 nearest."
+    assert said.rest == "In Other, 2 have."
 
 
 def test_without_a_choice_the_map_takes_the_concept_that_is_most_torn():
     found = map_colours.by_concept(FAMILY, NEAR, [])
     assert keys(found)[0] == "c"  # d has one text only, which nothing could be torn from
-    said = map_colours.told_of_concepts(LABEL, found, FAMILY, NEAR, picked=0)
+    said = map_colours.told_of_concepts([(LABEL, NEAR)], found, FAMILY, picked=0)
     assert said.rest == "No concept keeps its texts less together. Nearest to it: b and d."
 
 
 def test_of_coordinates_alone_nothing_is_near():
     found = map_colours.by_concept(FAMILY, NOWHERE, ["c"])
     assert keys(found) == ["c", ""]
-    said = map_colours.told_of_concepts(LABEL, found, FAMILY, NOWHERE, picked=1)
+    said = map_colours.told_of_concepts([(LABEL, NOWHERE)], found, FAMILY, picked=1)
     assert said.bold == "2 texts of c; only coordinates are known of them."
 
 
