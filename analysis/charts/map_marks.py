@@ -52,7 +52,7 @@ def still(view: MapView, *, dark: bool) -> list[go.Scatter]:
             y=points[mine, 1],
             mode="markers",
             showlegend=False,
-            legendgroup=group.key,
+            legendgroup=theme.plain(group.key),
             hoverinfo="skip",
             marker={
                 "color": _colour(view, code, dark=dark),
@@ -84,7 +84,7 @@ def _of_group(
     colour = _colour(view, code, dark=dark)
     trace = _scatter(view, place, rows)
     trace.update(
-        legendgroup=group.key,
+        legendgroup=theme.plain(group.key),
         marker={
             "color": colour,
             "symbol": [_symbol(view, code, is_query=bool(query)) for query in view.is_query[rows]],
@@ -197,7 +197,7 @@ def keys(view: MapView, *, dark: bool, counted: bool = True) -> list[go.Scatter]
             theme.plain(group.title) + (f" ({group.n:,})" if counted else ""),
             _colour(view, code, dark=dark),
             symbol=_symbol(view, code, is_query=False),
-            group=group.key,
+            group=theme.plain(group.key),
         )
         for code, group in enumerate(view.groups)
         if group.n

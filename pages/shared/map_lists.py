@@ -36,7 +36,9 @@ def point(view: MapView) -> int | None:
 def download(frame: Frame, view: MapView) -> None:
     """A button that hands over every point: where it stands and what its colour stands for."""
     store, selection = ui.store(), frame.selection
-    ui.download_later("CSV", lambda: map_lists.table(store, selection, view), file=f"points-{view.task.name}.csv")
+    ui.download_later(
+        "CSV of every point", lambda: map_lists.table(store, selection, view), file=f"points-{view.task.name}.csv"
+    )
 
 
 def measures(view: MapView, *, dark: bool) -> Markup:
