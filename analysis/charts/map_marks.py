@@ -14,7 +14,7 @@ from analysis.views.embedding_map import MapView
 from analysis.views.map_colours import CONCEPT, ERROR, FOUND, LANGUAGE, LATER, MISSED, OTHERS, OUTCOME, Shade
 
 SIZE, NEAR, LARGE = 5, 8, 10
-SMALLEST, GROWTH = 4, 6
+SMALLEST, GROWTH, BROUGHT_OUT = 4, 6, 3
 """Pixels of a mark whose colour is a number: the farther from none, the larger."""
 FAINT, USUAL = 0.22, 0.75
 OUTCOME_COLOURS = {FOUND: ("#0B6470", "#4FB0B4"), LATER: ("#C79100", "#E0B040"), MISSED: ("#D55E00", "#F08040")}
@@ -120,7 +120,7 @@ def _shaded(
             marker={
                 **number,
                 "symbol": [SHAPES[bool(query)] for query in view.is_query[known[rows]]],
-                "size": np.where(stands_out[rows], np.maximum(size, LARGE), size),
+                "size": np.where(stands_out[rows], size + BROUGHT_OUT, size),
                 "opacity": np.where(stands_out[rows], 1.0, usual if has_number else FAINT),
                 "line": {"width": 0.5 if has_number else 0, "color": page.secondary},
             },
