@@ -63,6 +63,35 @@ def put(cache, benchmark, rankings):
     return read.open_store(cache)
 
 
+def put_map(cache, task, system, points, near):
+    """Store a map of all texts of a task, documents first: where they lie, and which are nearest; the store."""
+    n = len(points)
+    with write.writer(cache) as writer:
+        writer.add_projection(
+            task.task_id,
+            system,
+            points={
+                "is_query": np.arange(n) >= task.n_documents,
+                "position": np.concatenate([np.arange(task.n_documents), np.arange(task.n_queries)]).astype(np.int32),
+                **dict(zip("xy", np.array(points, np.float32).T, strict=True)),
+                "z": np.full(n, np.nan, np.float32),
+                "neighbours": np.array(near, np.int32),
+                "cosines": np.full(np.shape(near), 0.5, np.float32),
+            },
+            parameters={"neighbours": len(near[0]), "min_distance": 0.1},
+            dimensions=2,
+            method="umap",
+            seed=1,
+            run_fingerprint=None,
+            vectors_checksum="0" * 64,
+            n_texts=n,
+            k=len(near[0]),
+            trustworthiness=0.75,
+            continuity=0.5,
+        )
+    return read.open_store(cache)
+
+
 def score_rows():
     """Per-query scores of three models on forty queries, made from a fixed seed.
 

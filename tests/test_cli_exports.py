@@ -17,7 +17,7 @@ from analysis.cli import exports, main
 from analysis.model import Benchmark, Document, Judgement, Query, Task
 from analysis.paths import Cache
 from analysis.report.tables import TABLES
-from tests.hand_made import put, ranking_of, state, worked_example
+from tests.hand_made import put, put_map, ranking_of, state, worked_example
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("en", "fr", "ja")
@@ -80,7 +80,10 @@ def store(tmp_path_factory):
         (name, "lexical"): ranking_of(made.tasks[0], lists(made.tasks[0], seed), depth=20)
         for seed, name in enumerate(("one", "two"))
     }
-    return put(Cache(tmp_path_factory.mktemp("made")), made, rankings)
+    found = put(cache := Cache(tmp_path_factory.mktemp("made")), made, rankings)
+    (task,) = found.tasks(found.benchmark(made.name).benchmark_id)
+    n = task.n_documents + task.n_queries
+    return put_map(cache, task, "one", [(place, 0) for place in range(n)], [[(place + 1) % n] for place in range(n)])
 
 
 @pytest.fixture

@@ -15,66 +15,98 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from analysis.charts import theme
-from analysis.views.embedding_map import FOUND, LATER, MISSED, Group, MapView, Picture
+from analysis.charts import map_marks, theme
+from analysis.charts.map_marks import FAINT
+from analysis.views.embedding_map import MapView, Picture
 
 HEIGHT = 620
-SIZE, LARGE = 5, 10
-FAINT = 0.22
+STILL = 460
+ABREAST = 2
 THIN = 0.07  # lines of all concepts
 PIXELS = 900  # a side of the image
 DOT = 1  # pixels around a painted point
 MARGIN = 0.04  # of the points' width, left free around them
-OUTCOME_COLOURS = {FOUND: ("#0B6470", "#4FB0B4"), LATER: ("#C79100", "#E0B040"), MISSED: ("#D55E00", "#F08040")}
-SHAPES = {False: "circle", True: "diamond"}
 
 
 def embedding_map(
     view: MapView,
     *,
     selected: Sequence[int] = (),
-    family: str | None = None,
+    families: Sequence[str] = (),
     joined: bool = False,
     placed: Sequence[tuple[float, float]] = (),
     dark: bool = False,
 ) -> go.Figure:
     """One or two pictures of the same texts; documents are dots, queries are diamonds.
 
+    Where colours stand for concepts each has a shape of its own: filled for documents, open for queries. Where they
+    stand for numbers, marks grow with them.
+
     Args:
         view: the points.
         selected: rows to bring out, in every picture; the others fade.
-        family: a concept whose texts are brought out and joined by lines.
+        families: concepts whose texts are brought out and joined by lines.
         joined: join the texts of every concept.
         placed: where a live query stands in each picture.
         dark: for the dark theme.
     """
     figure = make_subplots(rows=1, cols=len(view.pictures), horizontal_spacing=0.03)
     theme.dress(figure, dark=dark, height=HEIGHT)
-    out = set(selected) | (set(view.family_rows(family).tolist()) if family else set())
+    joint = np.flatnonzero(np.isin(view.family, list(families)))
+    out = np.union1d(np.array(selected, dtype=np.intp), joint)
+    known = np.union1d(view.live, out)
     for column, picture in enumerate(view.pictures, start=1):
-        _axes(figure, picture, column)
+        _axes(figure, picture, 1, column)
         if len(view.live) < view.n:
-            _paint(figure, view, picture, column, faint=bool(out), dark=dark)
-        if joined:
-            figure.add_trace(_lines(view, picture, np.arange(view.n), alpha=THIN, dark=dark), row=1, col=column)
-        if family:
-            figure.add_trace(_lines(view, picture, view.family_rows(family), alpha=0.9, dark=dark), row=1, col=column)
-        for code, group in enumerate(view.groups):
-            if group.n:
-                figure.add_trace(_points(view, picture, code, out, dark=dark), row=1, col=column)
-        if placed:
-            figure.add_trace(_live(placed[column - 1], dark=dark), row=1, col=column)
+            axes = _axis("x", column), _axis("y", column)
+            _paint(figure, view, column - 1, axes=axes, opacity=FAINT * 2 if len(out) else 0.8, dark=dark)
+        traces = [_lines(view, picture, np.arange(view.n), alpha=THIN, dark=dark)] if joined else []
+        traces += [_lines(view, picture, joint, alpha=0.9, dark=dark)] if len(joint) else []
+        traces += map_marks.marks(view, column - 1, known, out, dark=dark)
+        traces += [_live(placed[column - 1], dark=dark)] if placed else []
+        figure.add_traces(traces, rows=[1] * len(traces), cols=[column] * len(traces))
         theme.head(figure, _title(picture, dark=dark), left=figure.layout[_axis("xaxis", column)].domain[0], dark=dark)
-    figure.add_traces([_key(view, code, dark=dark) for code, group in enumerate(view.groups) if group.n])
-    figure.update_layout(
+    figure.add_traces(map_marks.keys(view, dark=dark))
+    if view.shade:
+        figure.update_layout(coloraxis=map_marks.colour_axis(view, view.shade, dark=dark))
+    _with_legend(figure, dark=dark)
+    return figure.update_layout(dragmode="lasso", uirevision="map", hovermode="closest")
+
+
+def still(views: Sequence[MapView], *, dark: bool = False) -> go.Figure:
+    """Maps of one picture each that nobody points at: points without words, or where they are many the image alone.
+
+    Args:
+        views: coloured by groups.
+        dark: for the dark theme.
+    """
+    across = min(len(views), ABREAST)
+    down = -(-len(views) // across)
+    figure = make_subplots(rows=down, cols=across, horizontal_spacing=0.03, vertical_spacing=0.12 / down)
+    theme.dress(figure, dark=dark, height=STILL * down)
+    for number, view in enumerate(views):
+        row, column = divmod(number, across)
+        suffix = "" if number == 0 else str(number + 1)
+        _axes(figure, view.pictures[0], row + 1, column + 1)
+        if len(view.live) < view.n:
+            _paint(figure, view, 0, axes=(f"x{suffix}", f"y{suffix}"), opacity=1.0, dark=dark)
+        else:
+            figure.add_traces(map_marks.still(view, dark=dark), rows=row + 1, cols=column + 1)
+        axis = figure.layout[f"xaxis{suffix}"]
+        top = figure.layout[f"yaxis{suffix}"].domain[1]
+        theme.head(figure, _title(view.pictures[0], dark=dark), left=axis.domain[0], top=top, dark=dark)
+    named = {key.legendgroup: key for view in views for key in map_marks.keys(view, dark=dark, counted=False)}
+    figure.add_traces(list(named.values()))
+    return _with_legend(figure, dark=dark)
+
+
+def _with_legend(figure: go.Figure, *, dark: bool) -> go.Figure:
+    """The legend below the pictures, and room for what stands above them."""
+    return figure.update_layout(
         showlegend=True,
         legend={**theme.legend(dark=dark), "y": 0, "yanchor": "top", "yref": "paper", "itemsizing": "constant"},
         margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        dragmode="lasso",
-        uirevision="map",
-        hovermode="closest",
     )
-    return figure
 
 
 def _title(picture: Picture, *, dark: bool) -> str:
@@ -93,62 +125,12 @@ def _reach(picture: Picture) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(middle[0] - half), float(middle[0] + half)), (float(middle[1] - half), float(middle[1] + half))
 
 
-def _axes(figure: go.Figure, picture: Picture, column: int) -> None:
+def _axes(figure: go.Figure, picture: Picture, row: int, column: int) -> None:
     x, y = _reach(picture)
-    bare = {"visible": False, "fixedrange": False}
-    figure.update_xaxes(range=x, **bare, row=1, col=column)
-    figure.update_yaxes(range=y, scaleanchor=_axis("x", column), **bare, row=1, col=column)
-
-
-def _colour(view: MapView, group: Group, code: int, *, dark: bool) -> str:
-    if view.colour == "language":
-        return theme.language_colour(group.key, dark=dark)
-    if view.colour == "outcome":
-        return OUTCOME_COLOURS[group.key][dark] if group.key in OUTCOME_COLOURS else theme.paper(dark).secondary
-    return theme.OTHER_LANGUAGES[code % len(theme.OTHER_LANGUAGES)]
-
-
-def _key(view: MapView, code: int, *, dark: bool) -> go.Scatter:
-    """A mark of the legend, which stays as it is when points fade."""
-    group = view.groups[code]
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        name=f"{theme.plain(group.title)} ({group.n:,})",
-        legendgroup=group.key,
-        marker={"color": _colour(view, group, code, dark=dark), "size": SIZE},
-    )
-
-
-def _points(view: MapView, picture: Picture, code: int, out: set[int], *, dark: bool) -> go.Scatter:
-    group = view.groups[code]
-    known = np.union1d(view.live, np.array(sorted(out), dtype=np.intp)) if out else view.live
-    rows = known[view.group[known] == code]
-    stands_out = np.array([int(row) in out for row in rows], dtype=bool)
-    queries = view.is_query[rows]
-    kind = np.where(queries, "query", "document")
-    return go.Scatter(
-        x=picture.points[rows, 0],
-        y=picture.points[rows, 1],
-        mode="markers",
-        legendgroup=group.key,
-        showlegend=False,
-        customdata=[[int(row)] for row in rows],
-        hovertemplate=[
-            f"{view.languages[view.language[row]]} {what} · {theme.plain(str(view.family[row]))}<extra></extra>"
-            for row, what in zip(rows, kind, strict=True)
-        ],
-        marker={
-            "color": _colour(view, group, code, dark=dark),
-            "symbol": [SHAPES[bool(query)] for query in queries],
-            "size": np.where(stands_out, LARGE, SIZE),
-            "opacity": np.where(stands_out, 1.0, FAINT if out else 0.75),
-            "line": {"width": 0},
-        },
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": FAINT if out else 0.75}},
-    )
+    bare = {"visible": False, "fixedrange": False, "row": row, "col": column}
+    across = next(iter(figure.select_xaxes(row=row, col=column)))
+    figure.update_xaxes(range=x, **bare)
+    figure.update_yaxes(range=y, scaleanchor=across.plotly_name.replace("axis", ""), **bare)
 
 
 def _lines(view: MapView, picture: Picture, rows: NDArray[np.intp], *, alpha: float, dark: bool) -> go.Scatter:
@@ -176,38 +158,44 @@ def _live(place: tuple[float, float], *, dark: bool) -> go.Scatter:
     )
 
 
-def _paint(figure: go.Figure, view: MapView, picture: Picture, column: int, *, faint: bool, dark: bool) -> None:
+def _paint(figure: go.Figure, view: MapView, place: int, *, axes: tuple[str, str], opacity: float, dark: bool) -> None:
     """All points as one image behind those that can be pointed at."""
-    (left, right), (bottom, top) = _reach(picture)
+    (left, right), (bottom, top) = _reach(view.pictures[place])
     figure.add_layout_image(
-        source=image(view, picture, dark=dark),
+        source=image(view, place, dark=dark),
         x=left,
         y=top,
         sizex=right - left,
         sizey=top - bottom,
         sizing="stretch",
         layer="below",
-        opacity=FAINT * 2 if faint else 0.8,
-        xref=_axis("x", column),
-        yref=_axis("y", column),
+        opacity=opacity,
+        xref=axes[0],
+        yref=axes[1],
     )
 
 
-def image(view: MapView, picture: Picture, *, dark: bool) -> str:
+def image(view: MapView, place: int, *, dark: bool) -> str:
     """All points of a picture as a PNG in a data address."""
     from PIL import Image
 
+    picture = view.pictures[place]
     (left, right), (bottom, top) = _reach(picture)
-    x = np.clip((picture.points[:, 0] - left) / (right - left) * PIXELS, DOT, PIXELS - 1 - DOT).astype(int)
-    y = np.clip((top - picture.points[:, 1]) / (top - bottom) * PIXELS, DOT, PIXELS - 1 - DOT).astype(int)
-    colours = np.array(
-        [theme.channels(_colour(view, group, code, dark=dark)) for code, group in enumerate(view.groups)]
-    )
+    around = DOT + (view.shade is not None)  # pale dots have a rim
+    x = np.clip((picture.points[:, 0] - left) / (right - left) * PIXELS, around, PIXELS - 1 - around).astype(int)
+    y = np.clip((top - picture.points[:, 1]) / (top - bottom) * PIXELS, around, PIXELS - 1 - around).astype(int)
     canvas: NDArray[Any] = np.zeros((PIXELS, PIXELS, 4), dtype=np.uint8)
-    for down in range(-DOT, DOT + 1):
-        for across in range(-DOT, DOT + 1):
-            canvas[y + down, x + across, :3] = colours[view.group]
-            canvas[y + down, x + across, 3] = 255
+    if around > DOT:
+        _stamp(canvas, x, y, np.array(theme.channels(theme.paper(dark).secondary)), around=around)
+    _stamp(canvas, x, y, map_marks.channels(view, place, dark=dark), around=DOT)
     buffer = io.BytesIO()
     Image.fromarray(canvas).save(buffer, format="PNG")
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def _stamp(canvas: NDArray[Any], x: NDArray[Any], y: NDArray[Any], colours: NDArray[Any], *, around: int) -> None:
+    """Squares around points."""
+    for down in range(-around, around + 1):
+        for across in range(-around, around + 1):
+            canvas[y + down, x + across, :3] = colours
+            canvas[y + down, x + across, 3] = 255

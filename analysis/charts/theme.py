@@ -54,6 +54,11 @@ SCRIPT_COLOURS = {
 }
 """Of what is written in most languages; any other script has always the same one of the colours above."""
 
+APART_COLOURS = ("#0B6470", "#D55E00", "#8C5AA8", "#C79100", "#0072B2", "#B0486F", "#4B5D16", "#6B6F76")
+"""For up to eight things without a colour of their own that stand beside each other."""
+APART_SYMBOLS = ("circle", "square", "triangle-up", "cross", "pentagon", "x", "star", "triangle-down")
+"""The mark of each, so that colour is not all that tells them apart."""
+
 UNKNOWN_PARADIGM = "#5B6168"
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
@@ -178,6 +183,12 @@ def script_colour(script: str, *, dark: bool = False) -> str:
     return mix(colour, "#FFFFFF", share=0.22) if dark else colour
 
 
+def apart_colour(place: int, *, dark: bool = False) -> str:
+    """The colour of one of a few things that have none of their own."""
+    colour = APART_COLOURS[place % len(APART_COLOURS)]
+    return mix(colour, "#FFFFFF", share=0.28) if dark else colour
+
+
 def mix(colour: str, other: str, *, share: float) -> str:
     """Two hex colours mixed in RGB; ``share`` of the second, 0 to 1."""
     pairs = zip(channels(colour), channels(other), strict=True)
@@ -275,11 +286,11 @@ def difference_reach(largest: float) -> float:
     return max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
 
 
-def head(figure: go.Figure, words: str, *, left: float, dark: bool) -> None:
-    """A line above a plot; ``left`` is a share of the figure's width."""
+def head(figure: go.Figure, words: str, *, left: float, top: float = 1, dark: bool) -> None:
+    """A line above a plot; ``left`` and ``top`` are shares of the figure's width and height."""
     figure.add_annotation(
         x=left,
-        y=1,
+        y=top,
         xref="paper",
         yref="paper",
         xanchor="left",

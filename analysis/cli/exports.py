@@ -23,7 +23,19 @@ from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, Ta
 from analysis.views.delimited import write_csv
 from analysis.views.evidence import chosen_tasks
 
-TABLES = ("overview", "composites", "routes", "recoverability", "tiers", "fairness", "tax", "pairs", "orders", "causes")
+TABLES = (
+    "overview",
+    "composites",
+    "routes",
+    "recoverability",
+    "tiers",
+    "fairness",
+    "tax",
+    "pairs",
+    "orders",
+    "causes",
+    "map",
+)
 """The keys of ``analysis.report.tables.TABLES``, which loads Plotly."""
 
 

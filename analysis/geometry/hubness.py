@@ -45,6 +45,14 @@ def skewness(counts: Appearances) -> float:
     return float((apart**3).mean() / spread**3) if spread > 0 else float("nan")
 
 
+def skewness_of_moments(first: Any, second: Any, third: Any) -> NDArray[np.float64]:
+    """The same of means of N, N² and N³, arrays of one shape: for draws, in which only means are known."""
+    spread = np.maximum(second - first**2, 0)
+    apart = third - 3 * first * second + 2 * first**3
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(spread > 0, apart / spread**1.5, np.nan))
+
+
 def hubs(counts: Appearances) -> NDArray[np.intp]:
     """Positions of the hubs, the largest N_k first: those with N_k above mean + 3 standard deviations."""
     if not len(counts):

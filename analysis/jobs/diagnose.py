@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import InputError, SystemLoadError
 from analysis.geometry import alignment
-from analysis.jobs.made_by import made_by
-from analysis.jobs.stored import opened
+from analysis.jobs.stored import check_ran, opened
 from analysis.model import Corpus, Progress, TokenCounts, unranked
 from analysis.paths import Cache
 from analysis.store import write
@@ -22,6 +21,7 @@ from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, Ta
 from analysis.systems import bm25, catalogue, tokenizers
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import LoadOptions, Role
+from analysis.systems.made_by import made_by
 from analysis.systems.workbench import Workbench
 
 EMPTY = "there is no run to look at (python -m analysis build bedside --run all)"
@@ -115,9 +115,7 @@ def _plan(store: Store, request: DiagnoseRequest) -> Plan:
         mine = [run for run in runs if not request.systems or run.system in request.systems]
         wanted = [run for run in mine if request.force or run.run_id not in done]
         plan.append((task, wanted, [run for run in mine if run not in wanted]))
-    lacking = [name for name in request.systems if name not in known]
-    if lacking:
-        raise InputError(f"system {lacking[0]!r}: {request.benchmark} has runs of {', '.join(sorted(known)) or 'none'}")
+    check_ran(request.systems, sorted(known), where=request.benchmark)
     return plan
 
 

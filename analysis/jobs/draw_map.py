@@ -15,8 +15,7 @@ from analysis.geometry import alignment, projection
 from analysis.geometry.projection import MIN_DISTANCE, NEIGHBOURS
 from analysis.jobs.diagnose import DiagnoseRequest, diagnose
 from analysis.jobs.facts import codes
-from analysis.jobs.made_by import made_by
-from analysis.jobs.stored import only_task, opened, ranked_runs
+from analysis.jobs.stored import check_ran, only_task, opened, ranked_runs
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import projections, write
@@ -24,13 +23,13 @@ from analysis.store.read import RunRow, Store, TaskRow
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import LoadOptions
 from analysis.systems.index import neighbours
+from analysis.systems.made_by import made_by, no_vectors
 from analysis.systems.workbench import Workbench
 
 EMPTY = "there is nothing to draw (python -m analysis build bedside --run all)"
 SEED = 20_260_101
 MOST = 50_000
 """Points of a map; of more texts a sample is drawn that keeps the languages' shares."""
-NO_VECTORS = "it has no vector for a text"
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,8 @@ def check(request: MapRequest) -> None:
 def _plan(store: Store, task: TaskRow, request: MapRequest) -> tuple[list[RunRow], list[str]]:
     """The runs to draw, and the systems that were drawn before."""
     runs = ranked_runs(store, task.task_id)
+    check_ran(request.systems, runs, where=task.name)
     for name in request.systems:
-        if name not in runs:
-            raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(runs) or 'no system'}")
         if reason := no_vectors(runs[name]):
             raise InputError(f"system {name!r}: {reason}, so there is nothing to draw")
     chosen = [runs[name] for name in request.systems] or [run for run in runs.values() if not no_vectors(run)]
@@ -130,14 +128,6 @@ def _plan(store: Store, task: TaskRow, request: MapRequest) -> tuple[list[RunRow
     }
     wanted = [run for run in chosen if request.force or run.system not in drawn]
     return wanted, [run.system for run in chosen if run not in wanted]
-
-
-def no_vectors(run: RunRow) -> str | None:
-    """Why a run has no vectors of its texts; None where it has."""
-    origin = made_by(run)
-    if origin.entry is None:
-        return origin.reason
-    return None if origin.entry.kind == "dense" else NO_VECTORS
 
 
 def parameters(request: MapRequest) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analysis import benchmarks
 from analysis.errors import InputError
 from analysis.jobs.imports import check_names, labels_of
-from analysis.jobs.stored import check_new_system, only_task, opened
+from analysis.jobs.stored import check_new_system, check_ran, only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import notes, write
@@ -184,8 +184,7 @@ def _versions(store: Store, name: str) -> list[BenchmarkRow]:
 
 def _run(store: Store, task: TaskRow, system: str) -> RunRow:
     runs = {run.system: run for run in store.runs([task.task_id])}
-    if system not in runs:
-        raise InputError(f"system {system!r}: {task.name} has runs of {', '.join(runs) or 'no system'}")
+    check_ran([system], runs, where=task.name)
     return runs[system]
 
 

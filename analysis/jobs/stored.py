@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from analysis.errors import InputError, StoreError
 from analysis.paths import Cache
 from analysis.store import read
@@ -47,6 +49,22 @@ def only_task(store: Store, benchmark: str, name: str | None) -> TaskRow:
 def ranked_runs(store: Store, task_id: int) -> dict[str, RunRow]:
     """The complete runs of a task that keep their rankings, by system."""
     return {run.system: run for run in store.runs([task_id]) if run.status == "complete" and run.hits_file}
+
+
+def check_ran(names: Iterable[str], known: Collection[str], *, where: str) -> None:
+    """Refuse a system that has no run.
+
+    Args:
+        names: of the systems asked for.
+        known: those that ran.
+        where: on which task or benchmark.
+
+    Raises:
+        InputError: the first of them that did not.
+    """
+    for name in names:
+        if name not in known:
+            raise InputError(f"system {name!r}: {where} has runs of {', '.join(known) or 'no system'}")
 
 
 def check_name(name: str) -> None:

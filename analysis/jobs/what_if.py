@@ -17,8 +17,7 @@ from analysis import paths
 from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
-from analysis.jobs.made_by import MadeBy, made_by
-from analysis.jobs.stored import check_new_system, only_task, opened, ranked_runs
+from analysis.jobs.stored import check_new_system, check_ran, only_task, opened, ranked_runs
 from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
 from analysis.paths import Cache
 from analysis.store import rankings, write
@@ -30,6 +29,7 @@ from analysis.systems.dense import Dense
 from analysis.systems.encoders import LoadOptions
 from analysis.systems.fusion import combine, fuse
 from analysis.systems.index import Index
+from analysis.systems.made_by import MadeBy, made_by
 from analysis.systems.rerank import TwoStage
 from analysis.systems.workbench import System, Workbench
 
@@ -167,9 +167,7 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
         raise InputError(f"what-if {asked.kind!r}: expected one of {', '.join(KINDS)}")
     task = only_task(store, asked.benchmark, asked.task)
     known = ranked_runs(store, task.task_id)
-    for name in asked.systems:
-        if name not in known:
-            raise InputError(f"system {name!r}: {task.name} has runs of {', '.join(known) or 'no system'}")
+    check_ran(asked.systems, known, where=task.name)
     runs = tuple(known[name] for name in dict.fromkeys(asked.systems))
     _check(asked, runs, len(known))
     origins = tuple(made_by(run) for run in runs)

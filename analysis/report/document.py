@@ -14,6 +14,7 @@ from analysis.errors import InputError
 from analysis.model import Progress
 from analysis.report import (
     causes,
+    embedding_map,
     fairness,
     manifest,
     markup,
@@ -22,6 +23,7 @@ from analysis.report import (
     recoverability,
     routes,
     significance,
+    story,
     tiers,
 )
 from analysis.report.blocks import Section
@@ -47,7 +49,9 @@ SECTIONS: dict[str, Callable[[Store, Selection], Section]] = {
     "Difficulty tiers": tiers.section,
     "Fairness": fairness.section,
     "Significance": significance.section,
+    "Embedding map": embedding_map.section,
     "Why it fails": causes.section,
+    "Clinician demo": story.section,
     "Method": method.section,
 }
 

@@ -16,7 +16,9 @@ TIERS = "difficulty tiers need rankings"
 FAIRNESS = "fairness needs the values of each query"
 TESTS = "tests need the values of each query"
 CAUSES = "the causes of failure need rankings"
-RANKINGS = {ROUTES, DEPTH, TIERS, CAUSES}
+MAP = "a map needs texts and an encoder's vectors"
+STORY = "the story needs rankings"
+RANKINGS = {ROUTES, DEPTH, TIERS, CAUSES, MAP, STORY}
 
 
 def refused(task: TaskLabel, need: str) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from analysis.errors import InputError
-from analysis.report import causes, fairness, overview, recoverability, routes, significance, tiers
+from analysis.report import causes, embedding_map, fairness, overview, recoverability, routes, significance, tiers
 from analysis.report.blocks import Table
-from analysis.report.scope import CAUSES, DEPTH, FAIRNESS, ROUTES, TESTS, TIERS, answering, refused
+from analysis.report.scope import CAUSES, DEPTH, FAIRNESS, MAP, ROUTES, TESTS, TIERS, answering, refused
 from analysis.store.read import Store
 from analysis.views import language_choice
 from analysis.views import overview as overview_view
@@ -88,6 +88,12 @@ def _causes(store: Store, selection: Selection) -> Iterator[Table]:
         yield from causes.numbers(task)
 
 
+def _map(store: Store, selection: Selection) -> Iterator[Table]:
+    for asked in _each(store, selection, MAP):
+        if views := embedding_map.answers(store, asked):
+            yield embedding_map.numbers(views)
+
+
 def _fairness(store: Store, selection: Selection) -> Iterator[Table]:
     for asked in _each(store, selection, FAIRNESS):
         yield from (fairness.table(task) for task in fairness.answers(store, asked))
@@ -120,4 +126,5 @@ TABLES: dict[str, Callable[[Store, Selection], Iterator[Table] | list[Table]]] =
     "pairs": _pairs,
     "orders": _orders,
     "causes": _causes,
+    "map": _map,
 }

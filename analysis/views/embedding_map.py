@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError
-from analysis.geometry import alignment, hubness, projection
-from analysis.geometry.tokens import Ratio
+from analysis.geometry import alignment, projection
 from analysis.model import Interval, SystemLabel
 from analysis.store import projections
 from analysis.store.projections import PointColumns, ProjectionRow
-from analysis.store.read import RunRow, Store, TaskRow
-from analysis.views import cause_numbers
+from analysis.store.read import Store, TaskRow
+from analysis.systems.made_by import NO_VECTORS, no_vectors
+from analysis.views import cause_numbers, map_colours
 from analysis.views.cause_numbers import Texts
-from analysis.views.evidence import Evidence, benchmark_label, number, one_task, task_label
+from analysis.views.evidence import Evidence, benchmark_label, one_task, task_label
+from analysis.views.map_colours import COLOURS, CONCEPT, DIFFERENCE, ERROR, LANGUAGE, Group, Shade
+from analysis.views.map_texts import MapTexts, hubness_of, near_means
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 
-COLOURS = {"language": "language", "outcome": "what becomes of it", "tier": "difficulty tier"}
-FOUND, LATER, MISSED, UNKNOWN = "found", "later", "missed", "unknown"
-OUTCOMES = {
-    FOUND: "found in the first ten",
-    LATER: "found by some, or later",
-    MISSED: "not found in the first hundred",
-    UNKNOWN: "not judged",
-}
-"""A query by its first right answer; a document by the queries it answers."""
-NO_TIER = "no tier"
-TOP = 10
 LIVE = 5000
 """Points that a picture can point at one by one; of more, a sample that keeps the languages' shares."""
 SEED = 20_260_101
 DISPLACED = 10
-NO_VECTORS = "it has no vector for a text"
+NUMBERS = {
+    "same_language": "Neighbours in own language",
+    "translation_near": "Translation near",
+    "alignment": "Alignment",
+    "probe_accuracy": "Language told",
+    "silhouette": "Silhouette by language",
+    "hubness": "Hubness",
+}
+"""What the space itself says, beside its picture."""
 
 
 class Drawable(NamedTuple):
@@ -46,14 +45,6 @@ class Drawable(NamedTuple):
     dimensions: tuple[int, ...]  # that are drawn
     reason: str | None  # why it can never be; None where it can
     by_job: bool  # its vectors are a run's, so that more can be drawn of them
-
-
-class Group(NamedTuple):
-    """Points of one colour."""
-
-    key: str  # a language's tag, an outcome, a tier
-    title: str
-    n: int
 
 
 class Displaced(NamedTuple):
@@ -74,8 +65,7 @@ class Picture:
     cosines: NDArray[np.float32]  # (P, k)
     trustworthiness: float | None
     continuity: float | None
-    skewness: float | None  # of how often each text is a neighbour
-    numbers: Mapping[str, Interval]  # same_language, translation_near, alignment, probe_accuracy, silhouette
+    numbers: Mapping[str, Interval]  # keys of NUMBERS; what is undefined or was not looked at has no entry
     made: str  # how it was drawn
 
 
@@ -90,6 +80,7 @@ class MapView:
     colour: str
     groups: tuple[Group, ...]
     group: NDArray[np.int32]  # (P,) codes into groups
+    shade: Shade | None  # in place of groups where a colour is a number
     is_query: NDArray[np.bool_]  # (P,)
     position: NDArray[np.int32]  # (P,) in the task
     languages: tuple[str, ...]
@@ -110,27 +101,8 @@ class MapView:
         return np.flatnonzero(self.family == family)
 
 
-class Listed(NamedTuple):
-    """A text of the map, in words."""
-
-    row: int
-    is_query: bool
-    id: str
-    language: str
-    text: str
-    family: str
-    outcome: str  # a key of OUTCOMES
-
-
-class Near(NamedTuple):
-    """One of the nearest texts in the space itself, not in the picture."""
-
-    text: Listed
-    cosine: float
-
-
 def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
-    """Which systems of a task are drawn or can be; others have no vectors.
+    """Which systems of a task are drawn or can be, and why the others cannot.
 
     Raises:
         InputError: an unknown benchmark or task, or not exactly one.
@@ -140,7 +112,7 @@ def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
     for row in projections.projections(store, task.task_id):
         drawn.setdefault(row.system, []).append(row.dimensions)
     runs = {run.system: run for run in store.runs([task.task_id]) if run.status == "complete"}
-    lacking = {name: _no_vectors(run) for name, run in runs.items()}
+    lacking = {name: no_vectors(run) for name, run in runs.items()}
     return tuple(
         Drawable(
             label,
@@ -153,18 +125,13 @@ def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:
     )
 
 
-def _no_vectors(run: RunRow) -> str | None:
-    settings = run.provenance.get("settings")
-    is_dense = isinstance(settings, dict) and settings.get("kind") == "dense"
-    return None if is_dense else NO_VECTORS
-
-
 def embedding_map(
     store: Store,
     selection: Selection,
     *,
     systems: tuple[str, ...],
-    colour: str = "language",
+    colour: str = LANGUAGE,
+    concepts: tuple[str, ...] = (),
     dimensions: int = 2,
     turn: int = 0,
 ) -> MapView:
@@ -174,50 +141,79 @@ def embedding_map(
         store: where they are.
         selection: one task, and which of its queries.
         systems: one or two that are drawn.
-        colour: a key of ``COLOURS``; outcomes are those of the first system.
+        colour: a key of ``COLOURS``; outcomes are those of the first system, errors each system's own.
+        concepts: that have a colour where colours stand for concepts; the map takes one where none is named.
         dimensions: 2 or 3.
         turn: degrees by which three dimensions are turned about the upright axis.
 
     Raises:
-        InputError: not exactly one task, another colour, or a system that is not drawn.
+        InputError: not exactly one task, another colour, or a system or concept that is not drawn.
     """
-    if colour not in COLOURS:
-        raise InputError(f"colour {colour!r}: expected one of {', '.join(COLOURS)}")
+    _check(systems, colour)
     task, labels = one_task(store, selection), store.system_labels()
     rows = _rows(store, task, systems, dimensions)
-    evidence = Evidence.load(store, task, selection=selection._replace(systems=systems[:1]), labels=labels)
-    texts = Texts.of(evidence, without_flagged=selection.without_flagged)
+    evidence = Evidence.load(store, task, selection=selection._replace(systems=systems), labels=labels)
+    everything = Texts.of(evidence, without_flagged=selection.without_flagged)
     columns = [projections.points(store, row) for row in rows]
-    place = _shared(columns, texts)
-    languages, language = _codes(texts.language[place])
-    family = texts.families[place]
-    spoken = _Spoken(texts, place, language, family)
+    place = _shared(columns, everything)
+    texts = MapTexts.of(everything, place)
     pictures = tuple(
-        _picture(store, labels[row.system], row, column, spoken) for row, column in zip(rows, columns, strict=True)
+        _picture(store, labels[row.system], row, column, texts) for row, column in zip(rows, columns, strict=True)
     )
     pictures, displaced = _laid_over(pictures)
     pictures = tuple(replace(each, points=projection.turned(each.points, degrees=turn)) for each in pictures)
-    group, groups = _groups(evidence, colour, spoken, languages)
-    share = np.bincount(language) / len(language) if len(language) else np.zeros(0)
-    chance = float((share**2).sum())
-    return MapView(
+    ran = {run.system: at for at, run in enumerate(evidence.runs)}
+    behind = [ran.get(row.system) for row in rows]
+    shade = map_colours.shaded(evidence, colour, texts, places=behind)
+    group, groups = map_colours.grouped(evidence, colour, texts, place=behind[0])
+    is_query = place >= everything.n_documents
+    view = MapView(
         benchmark=benchmark_label(evidence.benchmark),
         task=task_label(task),
-        takeaway=_takeaway(pictures, chance),
+        takeaway=_takeaway(pictures, texts, shade),
         pictures=pictures,
         colour=colour,
         groups=groups,
         group=group,
-        is_query=place >= texts.n_documents,
-        position=np.where(place >= texts.n_documents, place - texts.n_documents, place).astype(np.int32),
-        languages=languages,
-        language=language,
-        family=family,
-        chance=chance,
+        shade=shade,
+        is_query=is_query,
+        position=np.where(is_query, place - everything.n_documents, place).astype(np.int32),
+        languages=texts.languages,
+        language=texts.language,
+        family=texts.family,
+        chance=texts.chance(),
         n_texts=max(row.n_texts for row in rows),
-        live=alignment.sample(language, most=LIVE // len(pictures), seed=SEED),
+        live=alignment.sample(texts.language, most=LIVE // len(pictures), seed=SEED),
         displaced=displaced,
     )
+    return by_concept(view, concepts) if colour == CONCEPT else view
+
+
+def _check(systems: Sequence[str], colour: str) -> None:
+    if not 1 <= len(systems) <= 2:
+        raise InputError(f"{len(systems)} systems: a map shows one or two")
+    if colour not in COLOURS:
+        raise InputError(f"colour {colour!r}: expected one of {', '.join(COLOURS)}")
+    if colour == DIFFERENCE and len(systems) != 2:
+        raise InputError(f"colour {colour!r}: expected two systems, not {len(systems)}")
+
+
+def by_concept(view: MapView, concepts: Sequence[str]) -> MapView:
+    """The same map with a colour for each of some concepts; the map takes one where none is named.
+
+    Raises:
+        InputError: a concept that no text of the map belongs to, or more than can be told apart.
+    """
+    known = set(view.family.tolist())
+    for name in concepts:
+        if name not in known:
+            raise InputError(f"unknown concept {name!r}: no text of this map belongs to it")
+    if len(concepts) > map_colours.CONCEPTS:
+        raise InputError(f"{len(concepts)} concepts: at most {map_colours.CONCEPTS} can be told apart by colour")
+    coloured = map_colours.by_concept(view.family, view.pictures[0].near, concepts)
+    spaces = [(picture.system, picture.near) for picture in view.pictures]
+    said = map_colours.told_of_concepts(spaces, coloured, view.family, picked=len(concepts))
+    return replace(view, colour=CONCEPT, takeaway=said, group=coloured.code, groups=coloured.groups)
 
 
 def page(store: Store, selection: Selection) -> MapView:
@@ -237,8 +233,6 @@ def page(store: Store, selection: Selection) -> MapView:
 
 
 def _rows(store: Store, task: TaskRow, systems: Sequence[str], dimensions: int) -> list[ProjectionRow]:
-    if not 1 <= len(systems) <= 2:
-        raise InputError(f"{len(systems)} systems: a map shows one or two")
     drawn = {(row.system, row.dimensions): row for row in projections.projections(store, task.task_id)}
     for name in systems:
         if (name, dimensions) not in drawn:
@@ -254,42 +248,11 @@ def _shared(columns: Sequence[PointColumns], texts: Texts) -> NDArray[np.intp]:
     return np.asarray(np.sort(shared[texts.counted[shared]]), dtype=np.intp)
 
 
-def _codes(values: NDArray[np.object_]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Different values in the order in which they first come, and the code of each."""
-    known = {value: code for code, value in enumerate(dict.fromkeys(values.tolist()))}
-    return tuple(str(value) for value in known), np.array([known[value] for value in values.tolist()], dtype=np.int32)
-
-
-@dataclass(frozen=True, eq=False)
-class _Spoken:
-    """The texts of a map by language and family, ``(P,)`` each."""
-
-    texts: Texts
-    place: NDArray[np.intp]
-    language: NDArray[np.int32]
-    family: NDArray[np.object_]
-
-    def numbers(self, named: Mapping[str, NDArray[Any]]) -> dict[str, Interval]:
-        """Means over the map's texts, NaN left out, whole families drawn."""
-        found = {}
-        for key, values in named.items():
-            whole = np.full(len(self.texts.language), np.nan)
-            whole[self.place] = values
-            found[key] = Ratio(whole, np.ones(len(whole)))
-        return dict(self.texts.numbers(found)[None])
-
-    def has_translation(self) -> NDArray[np.bool_]:
-        """Whether another text of the map says the same in another language."""
-        _, concept = np.unique(self.family.astype(str), return_inverse=True)
-        pairs = np.unique(np.stack([concept, self.language], axis=1), axis=0)
-        return np.asarray(np.bincount(pairs[:, 0])[concept] > 1)
-
-
-def _picture(store: Store, label: SystemLabel, row: ProjectionRow, columns: PointColumns, spoken: _Spoken) -> Picture:
-    n_documents = spoken.texts.n_documents
+def _picture(store: Store, label: SystemLabel, row: ProjectionRow, columns: PointColumns, texts: MapTexts) -> Picture:
+    n_documents = texts.texts.n_documents
     everywhere = np.where(columns.is_query, n_documents, 0) + columns.position
-    order = np.full(len(spoken.texts.language), -1, dtype=np.int64)
-    order[spoken.place] = np.arange(len(spoken.place))
+    order = np.full(len(texts.texts.language), -1, dtype=np.int64)
+    order[texts.place] = np.arange(len(texts.place))
     mine = order[everywhere]  # row of the view of each point; -1 where it is left out
     kept = mine >= 0
     points = np.stack([columns.x, columns.y, columns.z][: row.dimensions], axis=1)[kept].astype(np.float64)
@@ -303,8 +266,7 @@ def _picture(store: Store, label: SystemLabel, row: ProjectionRow, columns: Poin
         cosines=columns.cosines[kept],
         trustworthiness=row.trustworthiness,
         continuity=row.continuity,
-        skewness=_skewness(near, len(points)),
-        numbers=_near_numbers(near, spoken) | _space_numbers(store, row, spoken.texts),
+        numbers=_numbers(store, row, near, texts),
         made=_made(row),
     )
 
@@ -317,24 +279,10 @@ def _made(row: ProjectionRow) -> str:
     return f"{words}, seed {row.seed}, {row.made_at:%Y-%m-%d}"
 
 
-def _skewness(near: NDArray[np.int32], n: int) -> float | None:
-    return number(hubness.skewness(np.bincount(near[near >= 0], minlength=n))) if near.size else None
-
-
-def _near_numbers(near: NDArray[np.int32], spoken: _Spoken) -> dict[str, Interval]:
-    """What the neighbours in the space say: their languages, and whether a translation is among them."""
-    if not near.size:
-        return {}
-    there = near >= 0
-    same = spoken.language[near] == spoken.language[:, np.newaxis]
-    with np.errstate(invalid="ignore"):
-        own = (same & there).sum(axis=1) / there.sum(axis=1)
-    alike = spoken.family[near] == spoken.family[:, np.newaxis]
-    translated = (alike & ~same & there).any(axis=1)
-    return spoken.numbers({
-        "same_language": own,
-        "translation_near": np.where(spoken.has_translation(), translated, np.nan),
-    })  # fmt: skip
+def _numbers(store: Store, row: ProjectionRow, near: NDArray[np.int32], texts: MapTexts) -> dict[str, Interval]:
+    hubs = hubness_of(near, texts)
+    found = near_means(near, texts) | _space_numbers(store, row, texts.texts)
+    return found if hubs is None else found | {"hubness": hubs}
 
 
 def _space_numbers(store: Store, row: ProjectionRow, texts: Texts) -> dict[str, Interval]:
@@ -362,135 +310,22 @@ def _laid_over(pictures: tuple[Picture, ...]) -> tuple[tuple[Picture, ...], tupl
     return (first, replace(second, points=moved)), tuple(Displaced(int(row), float(apart[row])) for row in farthest)
 
 
-# Colours
-
-
-def _groups(
-    evidence: Evidence, colour: str, spoken: _Spoken, languages: tuple[str, ...]
-) -> tuple[NDArray[np.int32], tuple[Group, ...]]:
-    if colour == "language":
-        keys, titles, code = languages, dict(zip(languages, languages, strict=True)), spoken.language
-    elif colour == "outcome":
-        keys, titles = tuple(OUTCOMES), OUTCOMES
-        code = outcomes(evidence, spoken.texts.n_documents)[spoken.place]
-    else:
-        tiers = np.concatenate([np.full(spoken.texts.n_documents, None, dtype=object), evidence.queries.tier])
-        named = np.array([tier or NO_TIER for tier in tiers[spoken.place].tolist()], dtype=object)
-        keys, code = _codes(named)
-        titles = {key: key for key in keys}
-    counts = np.bincount(code, minlength=len(keys))
-    return code, tuple(Group(key, titles[key], int(n)) for key, n in zip(keys, counts, strict=True))
-
-
-def outcomes(evidence: Evidence, n_documents: int) -> NDArray[np.int32]:
-    """What becomes of each document, then each query, in the first run: codes into ``OUTCOMES``.
-
-    A query is found by its first right answer in the first ten, later in the first hundred. A document is found where
-    every query that it answers has it in the first ten, and missed where none has it in the first hundred.
-    """
-    n_queries = len(evidence.queries.id)
-    code = np.full(n_documents + n_queries, list(OUTCOMES).index(UNKNOWN), dtype=np.int32)
-    if not evidence.runs:
-        return code
-    ranks, query, document = evidence.ranks[0], evidence.judged.query, evidence.document
-    inside = document < n_documents
-    best = np.full(n_queries, np.iinfo(np.int32).max)
-    np.minimum.at(best, query, ranks)
-    asked = np.bincount(query, minlength=n_queries) > 0
-    code[n_documents:][asked] = _by_rank(best[asked], best[asked])
-    best_of, worst_of = np.full(n_documents, np.iinfo(np.int32).max), np.zeros(n_documents, dtype=np.int64)
-    np.minimum.at(best_of, document[inside], ranks[inside])
-    np.maximum.at(worst_of, document[inside], ranks[inside])
-    judged = worst_of > 0
-    code[:n_documents][judged] = _by_rank(best_of[judged], worst_of[judged])
-    return code
-
-
-def _by_rank(best: NDArray[Any], worst: NDArray[Any]) -> NDArray[np.int32]:
-    """By the best and the worst rank; both are the first answer's for a query."""
-    keys = list(OUTCOMES)
-    found, later, missed = keys.index(FOUND), keys.index(LATER), keys.index(MISSED)
-    return np.where(worst <= TOP, found, np.where(best <= 100, later, missed)).astype(np.int32)
-
-
-# Texts
-
-
-def listed(store: Store, selection: Selection, view: MapView, rows: Sequence[int]) -> tuple[Listed, ...]:
-    """Some texts of a map, in words and in the order asked for."""
-    task, labels = one_task(store, selection), store.system_labels()
-    first = view.pictures[0].system.name
-    evidence = Evidence.load(store, task, selection=selection._replace(systems=(first,)), labels=labels)
-    code = outcomes(evidence, task.n_documents)
-    keys, ids = list(OUTCOMES), store.documents(task.task_id).id
-    texts = store.texts(task.task_id, [int(view.position[row]) for row in rows if not view.is_query[row]])
-    found = []
-    for row in rows:
-        is_query, at = bool(view.is_query[row]), int(view.position[row])
-        found.append(
-            Listed(
-                row,
-                is_query,
-                str(evidence.queries.id[at] if is_query else ids[at]),
-                view.languages[view.language[row]],
-                str(evidence.queries.text[at]) if is_query else texts.get(at, ""),
-                str(view.family[row]),
-                keys[code[at + (task.n_documents if is_query else 0)]],
-            )
-        )
-    return tuple(found)
-
-
-def nearest(store: Store, selection: Selection, view: MapView, *, picture: int, row: int) -> tuple[Near, ...]:
-    """The texts that are nearest to one in the space itself, the nearest first; empty where only points are known."""
-    shown = view.pictures[picture]
-    there = shown.near[row] >= 0
-    texts = listed(store, selection, view, shown.near[row][there].tolist())
-    return tuple(Near(text, float(cosine)) for text, cosine in zip(texts, shown.cosines[row][there], strict=True))
-
-
-def selected(view: MapView, *, picture: int, corners: Sequence[tuple[float, float]]) -> tuple[int, ...]:
-    """The rows inside an outline drawn on a picture of two dimensions."""
-    points = view.pictures[picture].points[:, :2]
-    return tuple(np.flatnonzero(projection.inside(points, np.array(corners))).tolist())
-
-
-def placed(
-    store: Store, selection: Selection, view: MapView, *, picture: int, near: Mapping[str, float]
-) -> tuple[float, float] | None:
-    """Where a new text stands: amid the nearest documents of the picture, the nearer the more.
-
-    UMAP places new points so before it moves them; nothing is fitted anew. None where none of them is in the picture.
-
-    Args:
-        store: where the documents are.
-        selection: one task.
-        view: the map.
-        picture: of which encoder.
-        near: cosines of the nearest documents by their ids.
-    """
-    task = one_task(store, selection)
-    place = {str(name): at for at, name in enumerate(store.documents(task.task_id).id)}
-    rows = {int(at): row for row, at in enumerate(view.position) if not view.is_query[row]}
-    known = [(rows[place[name]], max(cosine, 0.0)) for name, cosine in near.items() if place.get(name) in rows]
-    if not known or not any(weight for _, weight in known):
-        return None
-    points = view.pictures[picture].points[[row for row, _ in known], :2]
-    x, y = np.average(points, axis=0, weights=[weight for _, weight in known]).tolist()
-    return float(x), float(y)
-
-
 # The sentence
 
 
-def _takeaway(pictures: Sequence[Picture], chance: float) -> Sentence:
-    """Whether neighbours share a language or a meaning, of the first system and how the second differs."""
+def _takeaway(pictures: Sequence[Picture], texts: MapTexts, shade: Shade | None) -> Sentence:
+    """What the colours show where they are numbers; else whether neighbours share a language or a meaning."""
+    first = pictures[0]
+    if shade and shade.kind == ERROR:
+        return map_colours.told_of_errors(first.system, shade.values[0], first.near, texts)
+    if shade:
+        return map_colours.told_of_difference([picture.system for picture in pictures], shade.values[0])
     told = [words for picture in pictures if (words := _told(picture))]
     if not told:
-        return Sentence(f"{pictures[0].system.short}: only coordinates are known, so neighbours cannot be told.", "")
-    rest = f" Blindly drawn, {chance:.0%} would speak it." if chance else ""
-    others = "".join(f" {words}" for words in told[1:])
-    return Sentence(told[0], (others + rest).strip().replace("%", " %"))
+        return Sentence(f"{first.system.short}: only coordinates are known, so neighbours cannot be told.", "")
+    chance = texts.chance()
+    blindly = [f"Blindly drawn, {100 * chance:.0f} % would speak it."] if chance else []
+    return Sentence(told[0], " ".join([*told[1:], *blindly]))
 
 
 def _told(picture: Picture) -> str | None:

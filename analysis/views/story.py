@@ -181,6 +181,18 @@ def can_tell(store: Store, selection: Selection) -> bool:
     return bool(_Stage(Evidence.load(store, task, selection=selection, labels=store.system_labels()), {}).versions)
 
 
+def untold(store: Store, selection: Selection) -> str | None:
+    """Why the one task tells no story, in words; None where it does.
+
+    Raises:
+        InputError: an unknown benchmark or system, or not exactly one task.
+    """
+    task, labels = one_task(store, selection), store.system_labels()
+    if not task.n_documents:
+        return NEEDS
+    return _Stage(Evidence.load(store, task, selection=selection, labels=labels), labels).untold
+
+
 def story(
     store: Store,
     selection: Selection,
@@ -204,11 +216,9 @@ def story(
     labels = store.system_labels()
     evidence = Evidence.load(store, one_task(store, selection), selection=selection, labels=labels)
     evidence.need_ranks(NEEDS)
-    if not evidence.runs:
-        raise InputError(f"no system has run on {evidence.task.name}")
     stage = _Stage(evidence, labels)
-    if not stage.versions:
-        raise InputError(f"no question of {evidence.task.name} is asked in several languages: {PARALLEL}")
+    if stage.untold:
+        raise InputError(stage.untold)
     return stage.story(system, family, languages)
 
 
@@ -250,6 +260,15 @@ class _Stage:
             untold=untold,
             help=helped,
         )
+
+    @property
+    def untold(self) -> str | None:
+        """Why there is nothing to tell."""
+        if not self.evidence.runs:
+            return f"no system has run on {self.evidence.task.name}"
+        if not self.versions:
+            return f"no question of {self.evidence.task.name} is asked in several languages: {PARALLEL}"
+        return None
 
     @cached_property
     def versions(self) -> dict[str, dict[str, int]]:

@@ -37,6 +37,11 @@ def put(**values: str | Sequence[str] | None) -> None:
             st.query_params[name] = value if isinstance(value, str) else ",".join(value)
 
 
+def listable(text: str) -> str:
+    """A text as one of a list in the address, whose lists are separated by commas."""
+    return text.replace("%", "%25").replace(",", "%2C")
+
+
 def everything() -> dict[str, str]:
     """All parameters, for a link that keeps them."""
     return st.query_params.to_dict()
@@ -163,6 +168,7 @@ def choose_some(
     *,
     name: str,
     clears: Sequence[str] = (),
+    most: int | None = None,
     **more: Any,
 ) -> tuple[str, ...]:
     """A multiselect whose values live in the address; none of the options while the address names none of them.
@@ -173,17 +179,23 @@ def choose_some(
         options: the values, as they stand in the address; without commas.
         name: of the parameter.
         clears: parameters that lose their meaning when this one changes.
+        most: values that can be chosen; what the address names beyond them is left out.
         **more: handed to the widget.
     """
-    asked = many(name) or ()
-    values = [option for option in options if option in asked]
+    values = some(options, name=name)[:most]
     key = _hold(name, values)
 
     def changed() -> None:
         put(**{name: st.session_state[key] or None}, **dict.fromkeys(clears))
 
-    widget(label, options, key=key, on_change=changed, **more)
+    widget(label, options, key=key, on_change=changed, max_selections=most, **more)
     return tuple(values)
+
+
+def some(options: Sequence[str], *, name: str) -> list[str]:
+    """The options that the address names, in the order of the options."""
+    asked = many(name) or ()
+    return [option for option in options if option in asked]
 
 
 def write(

@@ -36,7 +36,8 @@ def offer(frame: Frame, task: CausesTask) -> None:
         )
         if job and job.state.status in {"failed", "stopped"}:
             ui.grey(f"The last time it ended badly: {data_jobs.trouble(job) or job.state.step}.")
-        job_box.button("Look at tokens and vectors", _starts(frame), task.task.name, key="diagnose", primary=True)
+        act = job_box.on_task(COMMAND, benchmark=frame.benchmark.address)
+        job_box.button("Look at tokens and vectors", act, task.task.name, key="diagnose", primary=True)
 
 
 def _last(benchmark: str) -> Job | None:
@@ -45,16 +46,6 @@ def _last(benchmark: str) -> Job | None:
         if job.command == COMMAND and (job.request is None or f"--benchmark={benchmark}" in job.request.arguments):
             return job
     return None
-
-
-class _starts:  # noqa: N801 (reads as a verb)
-    """Starts the job on one task of a benchmark."""
-
-    def __init__(self, frame: Frame) -> None:
-        self._benchmark = frame.benchmark.address
-
-    def __call__(self, task: str) -> None:
-        jobs.launch(COMMAND, options={"benchmark": self._benchmark, "task": task})
 
 
 def spoken(task: CausesTask) -> str:

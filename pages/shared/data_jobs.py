@@ -40,17 +40,20 @@ ENDINGS = {
 }
 
 
-def watch() -> None:
+def watch() -> list[Job]:
     """Every running job, drawn anew every second; the page is drawn anew when one begins or ends or stores something.
 
     A job that somebody else started is seen too, and so is one that was started before the server was.
     """
-    _watch(source.generation(), _names(_running()))
+    running = _running()
+    _watch(source.generation(), _names(running), [running])
+    return running
 
 
 @st.fragment(run_every=job_box.EVERY)
-def _watch(drawn_with: str | None, names: tuple[str, ...]) -> None:
-    running = _running()
+def _watch(drawn_with: str | None, names: tuple[str, ...], found: list[list[Job]]) -> None:
+    """Jobs that were just found are drawn at once; every later look is its own."""
+    running = found.pop() if found else _running()
     if source.generation() != drawn_with or _names(running) != names:
         st.rerun()
         return

@@ -275,6 +275,11 @@ MAP = (
         "UMAP lays texts out so that those near in the encoder’s space stay near. Distances between far groups, their "
         "sizes and the axes mean nothing; the numbers under the picture are taken from the space itself.",
     ),
+    (
+        "How badly it is missed",
+        "Of a query 1 − nDCG@10; of a document the share of the queries it answers that lack it among their first ten. "
+        "1 is missed altogether. The difference of two systems is the second’s less the first’s.",
+    ),
     ("Neighbours in own language", "Of each text’s nearest texts by cosine, the share in its own language."),
     ("Translation near", "Texts that have the same thing in another language among their nearest."),
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -81,6 +81,20 @@ def button(
         primary: it is what the page is about.
     """
     st.button(words, key=key, type="primary" if primary else "secondary", on_click=_tried, args=(act, what))
+
+
+def on_task(command: str, **options: str | Sequence[str]) -> Callable[[str], None]:
+    """What a button does that starts a job on one task, whose name it hands over.
+
+    Args:
+        command: of the job.
+        **options: of the command besides the task.
+    """
+
+    def start(task: str) -> None:
+        jobs.launch(command, options={**options, "task": task})
+
+    return start
 
 
 def _tried(act: Callable[[str], object], what: str) -> None:

@@ -10,10 +10,10 @@ import streamlit as st
 from analysis import probe
 from analysis.charts import theme
 from analysis.probe import ProbeAnswer
-from analysis.views import story
+from analysis.views import story, story_words
 from analysis.views.selection import SystemLabel
 from analysis.views.story import FIRST, NEAR, Found, Missed, StoryView, Version
-from pages.shared import address, interface, story_pictures, story_words, tables, ui
+from pages.shared import address, interface, story_pictures, tables, ui
 from pages.shared.interface import say
 from pages.shared.tables import Markup
 
@@ -145,9 +145,9 @@ def offer_others(frame: ui.Frame) -> None:
 def show(found: StoryView, *, live: bool, dark: bool) -> None:
     """The sentence and the picture of the step."""
     now = step()
-    sentence = tables.escaped(story_words.steps(found)[now - 1])
+    sentence = tables.escaped(story_words.steps(interface, found)[now - 1])
     picture = story_pictures.pictures(found, dark=dark)[now - 1]()
-    foot = tables.escaped(story_words.source(found, live=live and now in {3, 4}))
+    foot = tables.escaped(story_words.source(interface, found, live=live and now in {3, 4}))
     st.html(
         f'<div class="story step-{now}" lang="{interface.chosen()}"><p class="sentence">{sentence}</p>'
         f'<div class="picture">{picture}</div><p class="foot">{foot}</p></div>'
@@ -159,7 +159,7 @@ def bar(found: StoryView, *, live: tuple[SystemLabel, ...]) -> None:
     now = step()
     with st.container(key="story-bar", gap="xsmall"):
         if presenting():
-            note = tables.escaped(story_words.notes(found, live=asked_live(found, live))[now - 1])
+            note = tables.escaped(story_words.notes(interface, found, live=asked_live(found, live))[now - 1])
             tables.show(Markup(f'<p class="note">{note}</p>'))
             with st.container(horizontal=True, vertical_alignment="center", key="story-presenter"):
                 _system(found)

@@ -6,9 +6,10 @@ import html
 from collections.abc import Callable, Sequence
 
 from analysis.charts import theme
+from analysis.views import story_words
 from analysis.views.selection import Interval
 from analysis.views.story import FIRST, Count, Found, Missed, StoryView, Version
-from pages.shared import interface, story_words, tables
+from pages.shared import interface, tables
 from pages.shared.interface import say, say_counted
 from pages.shared.tables import Markup
 
@@ -177,7 +178,7 @@ def _what_helps(told: StoryView) -> Markup:
             lines += f'{_dots(theirs)}<div class="figure"><b>{story_words.of_100(theirs)}</b></div>'
         rows.append(f'<div class="pair">{_name(count.language)}<div class="lines">{lines}</div></div>')
     legend = _key("plain", told.system.short) + (_key("ink", other.system.short) if other else "")
-    second = tables.escaped(story_words.second_look(told))
+    second = tables.escaped(story_words.second_look(interface, told))
     left_out = tables.escaped(_left_out(told, shown))
     return Markup(
         f'<div class="rows compared"><p class="legend">{legend}{left_out}</p>{"".join(rows)}'

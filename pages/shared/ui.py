@@ -31,6 +31,9 @@ T = TypeVar("T")
 Part = tuple[str, str]
 """A query attribute and one of its values."""
 
+Table = tuple[Sequence[str], Sequence[Sequence[object]]]
+"""A header and rows."""
+
 ALL_TASKS = "all"
 CHOICES = ("benchmark", "task", "systems", "measure", "where", "flagged", "languages", "ui")
 """The parameters that every page understands; the others belong to one page."""
@@ -233,7 +236,7 @@ def _slice(whole: Selection, offered: Sequence[Part]) -> tuple[Part, ...]:
 
 def _part_name(part: Part) -> str:
     """An attribute and its value as they stand in the address, whose lists are separated by commas."""
-    return "=".join(text.replace("%", "%25").replace(",", "%2C") for text in part)
+    return "=".join(map(address.listable, part))
 
 
 def _part(text: str) -> Part:
@@ -519,6 +522,15 @@ def chart(figure: Any, *, key: str, alt: str, clicked: Callable[[list[str]], Non
 
 def download(words: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, file: str) -> None:
     """A button that hands over the numbers shown, unrounded."""
-    st.download_button(
-        words, tables.as_csv(header, rows), file_name=file, mime="text/csv", on_click="ignore", key=f"download-{file}"
-    )
+    _download(words, tables.as_csv(header, rows), file=file)
+
+
+def download_later(
+    words: str, table: Callable[[], tuple[Sequence[str], Sequence[Sequence[object]]]], *, file: str
+) -> None:
+    """The same of what is long: its header and rows are put together once somebody asks for them."""
+    _download(words, lambda: tables.as_csv(*table()), file=file)
+
+
+def _download(words: str, data: bytes | Callable[[], bytes], *, file: str) -> None:
+    st.download_button(words, data, file_name=file, mime="text/csv", on_click="ignore", key=f"download-{file}")

@@ -67,3 +67,11 @@ def bedside_questions(tmp_path):
     cache = Cache(tmp_path / "cache")
     build_bedside(cache, progress=silent)
     return cache.root
+
+
+@pytest.fixture
+def no_network(tmp_path):
+    """The environment of an app that cannot reach beyond this machine, and the file of what it tried to reach."""
+    tried = tmp_path / "tried"
+    hook = str(Path(__file__).parent / "no_network")
+    return {"PYTHONPATH": hook, "NO_NETWORK_LOG": str(tried), "HF_HUB_OFFLINE": "0"}, tried

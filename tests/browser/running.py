@@ -25,6 +25,31 @@ FLAGS = [
 ]
 
 
+NO_WEBGL = """
+const original = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return String(kind).includes("webgl") ? null : original.call(this, kind, ...rest);
+};
+"""
+
+
+@contextlib.contextmanager
+def bare(browser, url, *, width, height):
+    """A session without WebGL; a page error fails, and so does a request to anywhere but the app at ``url``."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    context.add_init_script(NO_WEBGL)
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    try:
+        yield page
+        assert page.evaluate("() => document.createElement('canvas').getContext('webgl2')") is None
+        assert page.locator('[data-testid="stException"]').count() == 0
+        here = (url, url.replace("http", "ws"), "data:", "blob:")
+        assert [address for address in asked if not address.startswith(here)] == []
+    finally:
+        context.close()
+
+
 @contextlib.contextmanager
 def chromium():
     """A headless Chromium: the system's where there is one, else Playwright's own."""

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -143,14 +142,6 @@ def test_a_wrong_link_says_so_in_one_sentence(visit, running_app):
 QUICK = ("BM25", "BM25 CJK", "USE multilingual", "RRF BM25 + USE")
 SLOW = ("all-MiniLM", "MaxSim all-MiniLM", "USE → MaxSim")
 TASKS = ("Alignment", "Discrimination", "Evidence")
-
-
-@pytest.fixture
-def no_network(tmp_path):
-    """The environment of an app that cannot reach beyond this machine, and the file of what it tried to reach."""
-    tried = tmp_path / "tried"
-    hook = str(Path(__file__).parent / "no_network")
-    return {"PYTHONPATH": hook, "NO_NETWORK_LOG": str(tried), "HF_HUB_OFFLINE": "0"}, tried
 
 
 def test_without_network_the_first_start_ends_at_three_tasks_of_every_system(chrome, no_network, tmp_path):

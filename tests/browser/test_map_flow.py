@@ -1,4 +1,7 @@
-"""From a map to its texts: an outline drawn by hand, its texts brought out in both pictures, the Query explorer."""
+"""From a map to its texts: an outline drawn by hand, its texts brought out in both pictures, the Query explorer.
+
+Without WebGL and without a network.
+"""
 
 import re
 
@@ -10,7 +13,7 @@ from analysis.jobs.give_map import Given, give_map
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
-from tests.browser.running import app, settle
+from tests.browser.running import app, bare, settle
 
 SYSTEMS = ("all-minilm-l6-v2", "use-multilingual-v3")
 LARGE = """() => {
@@ -19,6 +22,16 @@ LARGE = """() => {
         if (trace.customdata)
             out[trace.xaxis] += Array.from(trace.marker.size).filter(size => size > 6).length;
     return out;
+}"""
+
+
+DRAWN = """() => {
+    const figure = document.querySelector('.js-plotly-plot');
+    const words = [...figure.querySelectorAll('.infolayer text')].map((one) => one.textContent);
+    return {
+        kinds: [...new Set(figure._fullData.map((trace) => trace.type))],
+        ends: ['USE multilingual ahead', 'all-MiniLM ahead'].filter((end) => words.some((one) => one.includes(end))),
+    };
 }"""
 
 
@@ -37,9 +50,13 @@ def mapped(own_store, tmp_path):
     return own_store
 
 
-def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(visit, mapped, tmp_path):
-    with app(mapped, tmp_path / "log") as url:
-        page = visit(f"{url}/map?task=category&system={SYSTEMS[0]}&beside={SYSTEMS[1]}")
+def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(chrome, mapped, no_network, tmp_path):
+    environment, tried = no_network
+    with (
+        app(mapped, tmp_path / "log", environment=environment) as url,
+        bare(chrome, url, width=1440, height=1000) as page,
+    ):
+        page.goto(f"{url}/map?task=category&system={SYSTEMS[0]}&beside={SYSTEMS[1]}")
         expect(page.get_by_role("heading", name="Placed most differently")).to_be_visible(timeout=60_000)
         settle(page)
         plot = page.locator('.nsewdrag[data-subplot="xy"]')
@@ -67,3 +84,8 @@ def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(visit, m
         settle(page)
         page.locator("a.inside").first.click()
         expect(page.get_by_role("heading", name="Nearest in the space itself")).to_be_visible(timeout=60_000)
+        page.goto(f"{page.url}&colour=difference")
+        expect(page.locator("p.takeaway").first).to_contain_text("texts less than", timeout=60_000)
+        settle(page)
+        assert page.evaluate(DRAWN) == {"kinds": ["scatter"], "ends": ["USE multilingual ahead", "all-MiniLM ahead"]}
+    assert not tried.exists(), tried.read_text()

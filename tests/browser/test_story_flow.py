@@ -5,14 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.running import settle
+from tests.browser.running import bare, settle
 
-NO_WEBGL = """
-const original = HTMLCanvasElement.prototype.getContext;
-HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-  return String(kind).includes("webgl") ? null : original.call(this, kind, ...rest);
-};
-"""
 INSIDE = """() => {
   const stage = document.querySelector('.story').getBoundingClientRect();
   const bar = document.querySelector('.st-key-story-bar').getBoundingClientRect();
@@ -29,18 +23,11 @@ STEPS = ("Someone asks", "The same concern", "Asked in", "Asked in", "of 100 que
 @pytest.fixture
 def story(chrome, running_app):
     """The demo in a session without WebGL; a request to anywhere else fails the test."""
-    context = chrome.new_context(viewport={"width": 1280, "height": 720})
-    context.add_init_script(NO_WEBGL)
-    page, asked = context.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{running_app}/story?system=all-minilm-l6-v2")
-    expect(page.locator(".story .sentence")).to_be_visible(timeout=60_000)
-    settle(page)
-    yield page
-    assert page.locator('[data-testid="stException"]').count() == 0
-    context.close()
-    here = (running_app, running_app.replace("http", "ws"), "data:", "blob:")
-    assert [address for address in asked if not address.startswith(here)] == []
+    with bare(chrome, running_app, width=1280, height=720) as page:
+        page.goto(f"{running_app}/story?system=all-minilm-l6-v2")
+        expect(page.locator(".story .sentence")).to_be_visible(timeout=60_000)
+        settle(page)
+        yield page
 
 
 def sentence(page):
@@ -48,7 +35,6 @@ def sentence(page):
 
 
 def test_the_story_is_told_by_keyboard(story):
-    assert story.evaluate("() => document.createElement('canvas').getContext('webgl2')") is None
     expect(story.locator('[data-testid="stSidebar"]')).to_be_hidden()
     tops = set()
     for step, words in enumerate(STEPS, start=1):

@@ -49,3 +49,10 @@ def test_an_empty_corpus():
     counts = hubness.appearances(np.array([], dtype=np.int32), n_documents=0)
     assert not len(hubness.hubs(counts))
     assert np.isnan(hubness.skewness(counts))
+
+
+def test_the_skewness_of_moments_is_that_of_the_counts():
+    counts = np.array([0, 0, 1, 4, 2, 0])
+    moments = [(counts**power).mean() for power in (1, 2, 3)]
+    assert hubness.skewness_of_moments(*moments) == pytest.approx(hubness.skewness(counts))
+    assert np.isnan(hubness.skewness_of_moments(2.0, 4.0, 8.0))

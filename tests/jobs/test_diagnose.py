@@ -13,12 +13,12 @@ import pytest
 from analysis.errors import InputError, JobCancelledError, StoreError
 from analysis.jobs import diagnose as job
 from analysis.jobs.diagnose import DiagnoseRequest, diagnose
-from analysis.jobs.made_by import CHANGED, OTHER_TOOL
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.systems import tokenizers
+from analysis.systems.made_by import CHANGED, OTHER_TOOL
 from tests.hand_made import put, put_scores, ranking_of, score_rows, worked_example, write_scores
 from tests.jobs.test_crashes import Server, command, kept
 

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from visits import Visit, parameters, words
 
+from analysis import jobs
 from analysis.paths import Cache
 from tests.views.test_embedding_map import put
 
@@ -56,6 +57,34 @@ def test_an_outline_lists_its_texts_and_leads_to_the_query_explorer(drawn):
     assert "area" not in parameters(page)
 
 
+def test_concepts_are_chosen_and_without_a_choice_the_map_takes_one(drawn):
+    page = drawn.page("map", system="good", colour="concept", concept="c,f1")
+    assert not page.exception
+    assert "6 texts of c and f1" in words(page)
+    assert page.multiselect(key="map-concept").value == ["c", "f1"]
+    assert {trace.get("legendgroup") for trace in figure(page)["data"] if trace.get("customdata")} == {"c", "f1", ""}
+    page.multiselect(key="map-concept").set_value([]).run()
+    assert not page.exception
+    assert "concept" not in parameters(page)
+    assert "5 texts of c;" in words(page)  # the map takes one
+
+
+def test_errors_stand_in_the_list_and_a_difference_needs_two(drawn):
+    page = drawn.page("map", system="good", colour="error", area="0,-1,-1,1.5,-1,1.5,1,-1,1")
+    assert not page.exception
+    said = words(page)
+    assert "good misses 0 of 100 texts altogether" in said
+    assert "Error, good" in said
+    assert "0.50" in said
+    both = drawn.page("map", system="good", beside="bad", colour="difference")
+    assert not both.exception
+    assert "good misses 5 of 5 texts less than bad does" in words(both)
+    alone = drawn.page("map", system="good", colour="difference")
+    assert not alone.exception
+    assert "difference" not in alone.selectbox(key="map-colour").options
+    assert alone.selectbox(key="map-colour").value == "language"
+
+
 def test_a_chosen_text_is_shown_with_its_neighbours(drawn):
     page = drawn.page("map", system="good", point="q1")
     assert not page.exception
@@ -74,4 +103,11 @@ def test_an_outline_that_cannot_be_read_is_none(drawn, area):
 def test_where_nothing_is_drawn_it_says_what_to_do(example):
     page = example.page("map")
     assert not page.exception
-    assert "No vector of a text, so nothing to draw: bad, good" in words(page)
+    assert "Cannot be drawn: bad, good (the run came from another tool, so its encoder is not known)." in words(page)
+
+
+def test_jobs_are_looked_for_once_a_page(drawn, monkeypatch):
+    looks, listed = [], jobs.listed
+    monkeypatch.setattr(jobs, "listed", lambda: looks.append(1) or listed())
+    assert not drawn.page("map", system="good").exception
+    assert len(looks) == 1

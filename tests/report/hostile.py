@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from analysis.model import Document, Judgement, Query
-from tests.hand_made import put, ranking_of, worked_example
+from tests.hand_made import put, put_map, ranking_of, worked_example
 
 SCRIPT = "<script>alert(1)</script>"
 LINK = "[x](javascript:alert(1))"
@@ -14,7 +14,7 @@ TEXTS = (SCRIPT, LINK, ENDING, PICTURE, ANCHOR)
 
 
 def hostile_store(cache):
-    """Twelve families in two languages, run by three systems with such names; the store."""
+    """Twelve families in two languages, run by three systems with such names, one of them drawn; the store."""
     made = worked_example()
     documents = [
         Document(f"{SCRIPT}{n}-{tag}", tag, PICTURE, family=f"{LINK}{n}", sibling_group=f"g{n // 2}")
@@ -51,7 +51,9 @@ def hostile_store(cache):
         (name, paradigm): ranking_of(task, [_turned(ids, n * shift) for n in range(len(queries))], depth=24)
         for shift, (name, paradigm) in enumerate(((SCRIPT, ENDING), (PICTURE, PICTURE), (ANCHOR, "lexical")), start=1)
     }
-    return put(cache, benchmark, rankings)
+    (row,) = (store := put(cache, benchmark, rankings)).tasks(store.benchmark(benchmark.name).benchmark_id)
+    near = [[(n + 1) % 48, (n + 2) % 48] for n in range(48)]
+    return put_map(cache, row, PICTURE, [(n % 7, n // 7) for n in range(48)], near)
 
 
 def _turned(ids, by):

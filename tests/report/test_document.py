@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -11,11 +12,13 @@ from analysis.charts import inline
 from analysis.errors import InputError, JobCancelledError
 from analysis.model import Flag, silent
 from analysis.paths import Cache
-from analysis.report import document
+from analysis.report import document, embedding_map
+from analysis.report.blocks import Grey, Table
 from analysis.store import read, write
+from analysis.views import embedding_map as map_views
 from analysis.views.selection import Selection
 from pages.shared import ui
-from tests.hand_made import put, ranking_of, worked_example
+from tests.hand_made import put, put_map, ranking_of, worked_example
 from tests.published_files import LARGE, SMALL, put_published, put_results
 from tests.report.hostile import ANCHOR, ENDING, LINK, PICTURE, SCRIPT
 
@@ -27,7 +30,9 @@ QUESTIONS = {
     "tiers": ui.TIERS,
     "fairness": ui.FAIRNESS,
     "significance": ui.SIGNIFICANCE,
+    "map": ui.MAP,
     "causes": ui.CAUSES,
+    "story": ui.STORY,
     "method": ui.METHOD,
 }
 VOID = {"meta", "br"}
@@ -195,6 +200,60 @@ def test_charts_show_texts_of_others_as_texts(caught):
                 assert tag not in shown
 
 
+def test_where_no_map_is_stored_the_report_says_how_to_draw_one(example):
+    said = "No map of this task is stored; one is drawn by: python -m analysis map --benchmark example --task main"
+    assert said in example.words["p"]
+    assert "Neighbours in own language" not in example.words["th"]
+
+
+def test_a_stored_map_is_drawn_with_what_its_space_says(example_store, tmp_path):
+    """Each text is nearest to the next two of thirteen: N_k is 2 for all, so that hubness is undefined."""
+    cache = Cache(shutil.copytree(example_store.cache.root, tmp_path / "store"))
+    (task,) = example_store.tasks(example_store.benchmark("example").benchmark_id)
+    points = [(n, -n) for n in range(13)]
+    store = put_map(cache, task, "good", points, [[(n + 1) % 13, (n + 2) % 13] for n in range(13)])
+    section = embedding_map.section(store, Selection("example"))
+    (chart,) = section.charts
+    assert {trace.type for trace in chart.light.data} == {"scatter"}
+    drawn = [trace for trace in chart.light.data if trace.showlegend is False]
+    assert sorted(number for trace in drawn for number in trace.x) == list(range(13))
+    assert len(json.dumps(inline.drawing(chart.light))) < 10_000
+    (table,) = [block for block in section.blocks if isinstance(block, Table)]
+    (row,) = table.rows
+    cells = dict(zip(table.columns, row, strict=True))
+    assert cells["Trustworthiness"].value == 0.75
+    assert cells["Continuity"].value == 0.5
+    assert cells["Neighbours in own language"].n == 13
+    assert cells["Neighbours in own language"].low is not None
+    assert cells["Hubness"] is None
+    assert "UMAP of 2 exact neighbours" in " ".join(block.words for block in section.blocks if isinstance(block, Grey))
+    assert embedding_map.section(store, Selection("example", (), ("bad",))).charts == []
+
+
+def test_many_points_are_one_image(hostile, monkeypatch):
+    monkeypatch.setattr(map_views, "LIVE", 10)
+    (chart,) = embedding_map.section(hostile, Selection("example")).charts
+    assert [trace for trace in chart.light.data if trace.showlegend is False] == []
+    (painted,) = chart.light.layout.images
+    assert painted.source.startswith("data:image/png;base64,")
+
+
+def test_the_demo_is_told_in_sentences_with_its_numbers(example):
+    """bad has an answer among the first ten for q1, asked in English, and nothing at all for q2, in Japanese."""
+    said = example.words["section"]
+    for words in (
+        "Someone asks in English. question one",
+        "The same concern, in Japanese. 質問",
+        "Asked in English, the first right result is number 2.",
+        "Asked in Japanese, it misses all 3 right answers. It lists them nowhere.",
+        "Replayed from a stored run: bad",
+        "Asked in English, 100 of 100 questions find an answer on the first page; in Japanese, 0 of 100.",
+    ):
+        assert words in said
+    assert "✓ answer en" in example.words["td"]
+    assert "nothing is listed" in example.words["td"]
+
+
 @pytest.mark.slow
 def test_nothing_inside_the_json_ends_its_element(hostile):
     text = made(hostile, Selection("example"))
@@ -207,6 +266,8 @@ def test_imported_scores_say_what_they_cannot_answer(imported_store):
     page = Page(made(imported_store, Selection("imported")))
     for need in ("language routes need rankings", "depth needs rankings", "difficulty tiers need rankings"):
         assert f"This benchmark has per-query scores only: {need}." in page.words["p"]
+    for need in ("a map needs texts", "the story needs rankings"):
+        assert need in page.words["p"]
     assert len(page.json("drawings")["charts"]) >= 4  # overview, fairness, significance
     assert all(run["hits_sha256"] is None for run in page.json("manifest")["runs"])
 

@@ -10,6 +10,7 @@ from analysis.systems import catalogue
 from analysis.systems.catalogue import DESCRIPTIVE, Entry
 
 OTHER_TOOL = "the run came from another tool, so its encoder is not known"
+NO_VECTORS = "it has no vector for a text"
 CHANGED = "its settings in the catalogue have changed since it ran"
 
 
@@ -31,6 +32,14 @@ def made_by(run: RunRow) -> MadeBy:
         if _deciding(catalogue.settings(entry, max_length=length)) == _deciding(settings):
             return MadeBy(entry, length)
     return MadeBy(None, reason=CHANGED)
+
+
+def no_vectors(run: RunRow) -> str | None:
+    """Why a run has no vectors of its texts, in words; None where it has."""
+    origin = made_by(run)
+    if origin.entry is None:
+        return origin.reason
+    return None if origin.entry.kind == "dense" else NO_VECTORS
 
 
 def _deciding(settings: Mapping[str, Any]) -> dict[str, Any]:
