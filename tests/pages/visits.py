@@ -19,7 +19,7 @@ class Visit:
 
     def app(self, **parameters):
         """The whole app, from its router."""
-        return self._open(ROOT / "app.py", parameters)
+        return self._open(ROOT / "router.py", parameters)
 
     def _open(self, script, parameters):
         app = AppTest.from_file(str(script), default_timeout=120)
