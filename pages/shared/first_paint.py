@@ -1,4 +1,4 @@
-"""The style stands in the document itself: what a script puts on the page comes after the first text, and would move it."""
+"""The style stands in the document itself: what a script puts on a page comes after the first text, and moves it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ class FirstPaint:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] != "http"
-            or scope["method"] != "GET"
-            or "text/html" not in Headers(scope=scope).get("accept", "")
-        ):
+        """Answer one request."""
+        if not _asks_for_a_document(scope):
             await self.app(scope, receive, send)
             return
         asked = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in UNWANTED]}
@@ -57,6 +54,12 @@ class _Document:
                 del headers[name]
         await self.send({**start, "headers": headers.raw})
         await self.send({"type": "http.response.body", "body": body})
+
+
+def _asks_for_a_document(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return False
+    return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_document(start: Message) -> bool:

@@ -1,4 +1,4 @@
-"""The theme of the browser, followed: charts and inked cells are drawn on the server, for the theme that it was told of."""
+"""The theme of the browser, followed: charts and inked cells are drawn on the server, in the theme it was told of."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ export default function ({ data, setTriggerValue }) {
   return () => watch.disconnect();
 }
 """
-"""Tells the server once when the page's colours are no longer those that it drew in; the run that follows draws anew."""
+"""Tells the server once when the page's colours are no longer those it drew in; the run that follows draws anew."""
 
 
 def follow(*, dark: bool) -> None:
