@@ -65,7 +65,7 @@ def embedding_map(
         if placed:
             figure.add_trace(_live(placed[column - 1], dark=dark), row=1, col=column)
         theme.head(figure, _title(picture, dark=dark), left=figure.layout[_axis("xaxis", column)].domain[0], dark=dark)
-    figure.add_traces([_key(view, code, dark=dark) for code, group in enumerate(view.groups) if group.n])
+    figure.add_traces([_key(view, code, dark=dark) for code in range(len(view.groups))])
     figure.update_layout(
         showlegend=True,
         legend={**theme.legend(dark=dark), "y": 0, "yanchor": "top", "yref": "paper", "itemsizing": "constant"},
