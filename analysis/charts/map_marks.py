@@ -200,7 +200,6 @@ def keys(view: MapView, *, dark: bool, counted: bool = True) -> list[go.Scatter]
             group=theme.plain(group.key),
         )
         for code, group in enumerate(view.groups)
-        if group.n
     ]
 
 

@@ -279,14 +279,15 @@ def small_curves(parts: Sequence[DepthPart], *, k: int, dark: bool = False) -> g
     """
     shown = [part for part in parts if part.n]
     deepest = max((row.curve.points[-1].k for part in shown for row in part.rows if row.curve), default=1)
-    figure = go.Figure()
+    figure, named = go.Figure(), set[str]()
     theme.dress(figure, dark=dark, height=math.ceil(len(shown) / 3) * SMALL + 70)
     for number, part in enumerate(shown):
         suffix = str(number + 1) if number else ""
-        axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": not number}
+        axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
         for row in part.rows:
             if row.curve:
-                _curve(figure, row, row.curve, dark=dark, axes=axes)
+                _curve(figure, row, row.curve, dark=dark, axes=axes | {"showlegend": row.system.name not in named})
+                named.add(row.system.name)
         _lay_out_panel(
             figure, number, panels=len(shown), words=f"<b>{theme.plain(part.part)}</b>  n = {part.n:,}", dark=dark
         )

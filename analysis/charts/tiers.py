@@ -67,8 +67,6 @@ def outcomes(bars: Mapping[str, Outcomes], *, dark: bool = False) -> go.Figure:
     for name, colour in OUTCOMES.items():
         for language, words in WORDS.items():
             shares = [bar[name][language] for bar in bars.values()]
-            if not any(shares):
-                continue
             figure.add_bar(
                 x=shares,
                 y=[-place for place in range(len(bars))],

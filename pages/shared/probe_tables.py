@@ -22,8 +22,8 @@ def versions(found: Sequence[ConceptProbe], *, dark: bool) -> Markup:
     if len(found) == 1:
         return _of_one(found[0], dark=dark)
     known = any(answer.answers for one in found for answer in one.answers)
-    each: list[tuple[Cell, str]] = [("best right answer", "number") if known else ("first hit", "passage")]
-    each.append(("agreement", "number"))
+    each: list[tuple[Cell, str]] = [("Best right answer", "number") if known else ("First hit", "passage")]
+    each.append(("Agreement", "number"))
     groups: list[tuple[Cell, int]] = [("", 1), *((tables.chip(one.system, dark=dark), len(each)) for one in found)]
     rows = [_compared_row(found, place, known=known, dark=dark) for place in range(len(found[0].languages))]
     columns: list[tuple[Cell, str]] = [("Asked as", "passage"), *(each * len(found))]
@@ -63,7 +63,7 @@ def _of_one(found: ConceptProbe, *, dark: bool) -> Markup:
     """The same of one system: what it finds first, and the nearest right answer in each language."""
     targets = list(dict.fromkeys(answer.language for one in found.answers for answer in one.answers))
     columns = {"Asked as": "passage", "First hit": "passage"} | {f"→ {tag}": "number" for tag in targets}
-    columns["agreement"] = "number"
+    columns["Agreement"] = "number"
     rows = [
         [
             tables.passage(answer.query_text, language=language, dark=dark),
@@ -92,7 +92,7 @@ def _best_rank(answer: ProbeAnswer, *, language: str, dark: bool) -> Markup:
 
 def lists(found: Sequence[ConceptProbe], *, dark: bool) -> None:
     """The first documents of each language version, one tab a language."""
-    st.subheader(f"The first {TOP} documents", anchor=False)
+    st.header(f"The first {TOP} documents", anchor=False)
     languages = found[0].languages
     if len(languages) == 1:
         _list([one.answers[0] for one in found], dark=dark)
@@ -158,7 +158,7 @@ def where_answers_sit(found: Sequence[ConceptProbe], *, dark: bool) -> None:
     if not any(answer.answers for one in found for answer in one.answers):
         ui.grey("No right answer is known for these words. Choose a concept above to see where its answers stand.")
         return
-    st.subheader("Where the right answers stand", anchor=False)
+    st.header("Where the right answers stand", anchor=False)
     if len(found[0].languages) == 1:
         alone = len(found) == 1
         rows = {f"{one.languages[0]} query" if alone else one.system.short: one.answers[0] for one in found}

@@ -7,7 +7,6 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -32,11 +31,9 @@ DIRECTION = ' dir="auto"'
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a formula of a spreadsheet begins with."""
 
-STYLE = Path(__file__).with_name("style.css")
-
 
 def style(dark: bool) -> None:
-    """Put the style of takeaways, captions, tables and badges on the page."""
+    """Put on the page what its style sheet cannot know: the colours of the theme in force."""
     accent, light, black = (theme.paper(which).accent for which in (dark, False, True))
     st.html(
         f"<style>:root {{ --bs-accent: {accent}; }}"
@@ -45,7 +42,6 @@ def style(dark: bool) -> None:
     if dark:  # on white paper light text would be lost
         chart = '[data-testid="stPlotlyChart"] { filter: invert(1) hue-rotate(180deg); }'
         st.html(f"<style>@media print {{ {chart} }}</style>")
-    st.html(STYLE)
 
 
 def show(markup: Markup, *, width: Width = "stretch") -> None:

@@ -23,7 +23,7 @@ from analysis.views.selection import (
     TaskLabel,
     capitalised,
 )
-from pages.shared import address, first_start, glossary, interface, job_box, more_data, tables
+from pages.shared import address, first_start, glossary, interface, job_box, more_data, tables, theme_watch
 from pages.shared.interface import mark, say
 from pages.shared.tables import Markup, Width
 
@@ -40,6 +40,8 @@ CHOICES = ("benchmark", "task", "systems", "measure", "where", "flagged", "langu
 
 OF_TASK = ("where", "route", "concept", "against", "area", "point", "languages", "split")
 """Parameters that mean nothing on another task."""
+
+WAITING = Markup('<p class="waiting" role="status">Working it out …</p>')
 
 CHART = {
     "displaylogo": False,
@@ -133,6 +135,7 @@ def page(
     tables.style(is_dark())
     with st.sidebar:
         _masthead(which)
+        theme_watch.follow(dark=is_dark())
     st.title(say(which.question), anchor=False)
     if words := job_box.trouble():
         st.error(tables.literal(capitalised(words)))
@@ -170,11 +173,13 @@ def is_dark() -> bool:
 
 
 def _masthead(which: PageLink) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(
+        key=f"page-{which.address}", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         tables.show(Markup('<div class="masthead">Babelscope</div>'), width="content")
         interface.offer()
     grey(say("where multilingual retrieval breaks"))
-    with st.container(gap="xxsmall"):
+    with st.container(gap="xxsmall", key="menu"):
         for link in PAGES:
             go_to(link, say(link.title), **address.everything())
     st.space("small")
@@ -337,7 +342,13 @@ def sidebar_note(words: str) -> None:
 
 
 def answer(view: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """A view's frozen answer from the store in force, remembered until the store changes."""
+    """A view's frozen answer from the store in force, remembered until the store changes.
+
+    Until it is there, its room is held where nothing stands yet.
+    """
+    room = st.empty()
+    with room:
+        tables.show(WAITING)
     found: T = _answer(
         view,
         f"{view.__module__}.{view.__qualname__}",
@@ -345,10 +356,11 @@ def answer(view: Callable[..., T], *arguments: Any, **options: Any) -> T:
         arguments,
         tuple(sorted(options.items())),
     )
+    room.empty()
     return found
 
 
-@st.cache_resource(max_entries=200, show_spinner="Working it out …")
+@st.cache_resource(max_entries=200, show_spinner=False)
 def _answer(
     _view: Callable[..., Any],
     name: str,

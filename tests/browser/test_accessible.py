@@ -1,4 +1,4 @@
-"""Every page in both themes: nothing that axe-core calls serious or critical, and no error on the console."""
+"""Every page in both themes: steady while it comes, nothing cut, nothing grave (axe-core), no error on the console."""
 
 from urllib.parse import quote, urlsplit
 
@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from analysis.paths import Cache
 from analysis.store import read
 from pages.shared import ui
+from tests.browser import steady
 from tests.browser.running import settle
 
 VIEWS = {
@@ -19,6 +20,9 @@ VIEWS = {
 }
 """What pages show by their parameters."""
 
+DARK = """() => [...document.querySelectorAll('style')].some((style) => style.textContent.includes('invert(1)'))"""
+"""Whether the server has drawn for the dark theme: only then charts are turned for paper."""
+
 NOT_FOUND = {f"/{page.address}/_stcore/{name}" for page in ui.PAGES for name in ("health", "host-config")}
 """Streamlit does not know at which path it is served: it asks under the page's own path first, then at the root. No
 setting changes that, so that every page opened by its address logs these two as not found."""
@@ -28,6 +32,7 @@ setting changes that, so that every page opened by its address logs these two as
 def watched(chrome):
     """A page, and what its console called an error."""
     context = chrome.new_context(viewport={"width": 1280, "height": 1000})
+    context.add_init_script(steady.SHIFTS)
     page, errors = context.new_page(), []
     page.on("console", lambda said: errors.append((said.text, said.location["url"])) if said.type == "error" else None)
     page.on("pageerror", lambda error: errors.append((str(error), page.url)))
@@ -73,11 +78,14 @@ def test_page(watched, running_app, query, link, part):
     page.goto(f"{running_app}/{link.address}?{part.format(query=query)}")
     expect(page.locator("h1")).to_have_text(link.question, timeout=60_000)
     settle(page)
+    moved, largest = steady.shift(page)
+    assert moved < 0.05, largest
+    assert steady.overflow(page) == []
     axe = Axe()
     assert grave(page, axe) == []
     page.emulate_media(color_scheme="dark")
     expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", "dark")
-    page.keyboard.press("r")  # charts take the theme of the run that draws them
+    page.wait_for_function(DARK, timeout=30_000)  # the page draws itself anew, in the theme that it now has
     settle(page)
     assert grave(page, axe, runOnly=["color-contrast"]) == []
     assert errors_of_ours(errors) == []

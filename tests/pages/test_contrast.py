@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from analysis.charts import causes, significance, theme
-from pages.shared import tables
+from pages.shared import first_paint, tables
 from tests.pages.visits import ROOT
 
 ENOUGH = 4.5
@@ -32,7 +32,7 @@ def backgrounds(name):
     return {part[kind] for part in (CONFIG[name], CONFIG[name]["sidebar"]) for kind in kinds}
 
 
-SCREEN, PRINT = tables.STYLE.read_text().split("@media print")
+SCREEN, PRINT = first_paint.STYLE.read_text().split("@media print")
 WRITTEN = re.compile(r"(?<![-\w])color:\s*([^;}]+?)(?:\s*!important)?\s*[;}]")
 
 

@@ -25,7 +25,7 @@ def test_the_same_words_in_every_language_one_row_each(full):
     assert not page.exception
     said = words(page)
     assert "heart attack" in said
-    assert ">agreement</th>" in said
+    assert ">Agreement</th>" in said
     assert said.count("Herzinfarkt") >= 1
     assert "Encoding" in said
 
@@ -79,7 +79,7 @@ def test_two_systems_that_tell_the_story_are_asked_at_first(full):
     assert parameters(page) == {}
     said = words(page)
     assert "The concept found first in English comes first in" in said
-    assert said.count(">first hit</th>") == 2
+    assert said.count(">First hit</th>") == 2
     assert said.count('scope="colgroup"') == 2
     assert "all-MiniLM" in said
     assert "USE multilingual" in said
@@ -93,7 +93,7 @@ def test_lists_stand_side_by_side_and_right_answers_are_marked(full):
     assert "● right answer" in said
     assert len(page.get("plotly_chart")) == 1  # one row a system
     whole = full.page("probe", encoder=TWO, concept=concept.family)
-    assert words(whole).count(">best right answer</th>") == 2
+    assert words(whole).count(">Best right answer</th>") == 2
     assert "Over all 6 languages: all-MiniLM" in words(whole)
     assert len(whole.get("plotly_chart")) == 2
 
