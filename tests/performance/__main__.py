@@ -24,7 +24,8 @@ from analysis.stats import bca, bootstrap
 from analysis.store import read, write
 from analysis.systems import catalogue
 from analysis.systems.encoders import LoadOptions, load
-from analysis.systems.index import Index, neighbours
+from analysis.systems.index import Index
+from analysis.systems.neighbours import neighbours
 from analysis.systems.workbench import Workbench
 from analysis.views import one_query
 from analysis.views.evidence import Evidence
