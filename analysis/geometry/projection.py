@@ -19,7 +19,7 @@ Places = NDArray[Any]
 
 NEIGHBOURS = 15
 MIN_DISTANCE = 0.1
-EPOCHS = 50
+EPOCHS = 40
 """Passes of the layout; umap-learn takes 200 to 500. From exact neighbours and principal components fewer do."""
 JUDGED = 2000
 """Points whose neighbourhoods trustworthiness and continuity are taken over, against all others."""
