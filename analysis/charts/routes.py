@@ -319,9 +319,21 @@ def _small_multiples(panels: Sequence[Panel[Any]], grid: Grid) -> go.Figure:
         barmode="overlay",
     )
     theme.dress(figure, dark=grid.dark, height=height)
-    for number, (panel, place) in enumerate(zip(panels, places, strict=True), start=1):
-        _draw(figure, panel, number=number, place=place, grid=grid)
-    figure.update_layout(clickmode="event+select", hovermode="closest", uirevision="routes")
+    placed = list(zip(range(1, len(panels) + 1), panels, places, strict=True))
+    figure.add_traces([trace for number, panel, _ in placed for trace in _traces(panel, number=number, grid=grid)])
+    axes = [_axes(number=number, place=place, grid=grid) for number, _, place in placed]
+    figure.update_layout(  # all at once: Plotly checks those that are there again with each that is added
+        {name: axis for both in axes for name, axis in both.items()},
+        annotations=[_panel_title(panel, place=place, grid=grid) for _, panel, place in placed],
+        shapes=[
+            {"xref": f"x{_suffix(number)}", "yref": f"y{_suffix(number)}", **shape}
+            for number, panel, _ in placed
+            for shape in _outlines(panel, grid)
+        ],
+        clickmode="event+select",
+        hovermode="closest",
+        uirevision="routes",
+    )
     return figure
 
 
@@ -381,37 +393,43 @@ def _colour_axis(grid: Grid, *, place: Place, used: float) -> dict[str, object]:
     }
 
 
-def _draw(figure: go.Figure, panel: Panel[Any], *, number: int, place: Place, grid: Grid) -> None:
-    suffix = "" if number == 1 else str(number)
-    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-    traces = [
+def _suffix(number: int) -> str:
+    """What Plotly adds to the names of the axes of each plot but the first."""
+    return "" if number == 1 else str(number)
+
+
+def _traces(panel: Panel[Any], *, number: int, grid: Grid) -> list[go.Bar | go.Scatter]:
+    axes = {"xaxis": f"x{_suffix(number)}", "yaxis": f"y{_suffix(number)}"}
+    layers = [
         _layer(panel, grid, axes=axes, colour=theme.BLACK),
         _layer(panel, grid, axes=axes, colour=theme.WHITE),
         _hatch(panel, grid, axes=axes),
         _targets(panel, grid, axes=axes),
     ]
-    figure.add_traces([trace for trace in traces if trace is not None])
-    figure.update_layout(
-        {
-            f"xaxis{suffix}": _axis(grid, place, number, horizontal=True),
-            f"yaxis{suffix}": _axis(grid, place, number, horizontal=False),
-        }
-    )
-    figure.add_annotation(
-        text=panel.title,
-        x=place.left,
-        y=place.top,
-        xref="paper",
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        yshift=_above(grid) - HEADING + 44,
-        showarrow=False,
-        align="left",
-        font={"size": 15},
-    )
-    for shape in _outlines(panel, grid):
-        figure.add_shape(xref=f"x{suffix}", yref=f"y{suffix}", **shape)
+    return [trace for trace in layers if trace is not None]
+
+
+def _axes(*, number: int, place: Place, grid: Grid) -> dict[str, object]:
+    return {
+        f"{axis}{_suffix(number)}": _axis(grid, place, number, horizontal=axis == "xaxis")
+        for axis in ("xaxis", "yaxis")
+    }
+
+
+def _panel_title(panel: Panel[Any], *, place: Place, grid: Grid) -> dict[str, object]:
+    return {
+        "text": panel.title,
+        "x": place.left,
+        "y": place.top,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": _above(grid) - HEADING + 44,
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": 15},
+    }
 
 
 def _axis(grid: Grid, place: Place, number: int, *, horizontal: bool) -> dict[str, object]:

@@ -19,7 +19,7 @@ Places = NDArray[Any]
 
 NEIGHBOURS = 15
 MIN_DISTANCE = 0.1
-EPOCHS = 50
+EPOCHS = 40
 """Passes of the layout; umap-learn takes 200 to 500. From exact neighbours and principal components fewer do."""
 JUDGED = 2000
 """Points whose neighbourhoods trustworthiness and continuity are taken over, against all others."""
@@ -95,9 +95,12 @@ def principal(vectors: NDArray[Any], *, dimensions: int) -> Points:
         vectors: ``(n, d)``.
         dimensions: how many.
     """
-    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes[:, ::-1][:, :dimensions]
+    from scipy.linalg import eigh
+
+    centred = vectors - vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+    width = vectors.shape[1]
+    _, axes = eigh(centred.T @ centred, subset_by_index=(max(0, width - dimensions), width - 1))
+    axes = axes[:, ::-1]
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0, -1, 1)
     found = np.zeros((len(vectors), dimensions), dtype=np.float32)
     found[:, : axes.shape[1]] = centred @ axes

@@ -49,15 +49,31 @@ def odds_ratio(hit: Codes, *, same: Codes, language: Codes, family: Codes, level
     left_out = tuple(int(code) for code in np.unique(language) if code not in telling)
     keep = np.isin(language, telling)
     found, own, spoken, cluster = found[keep], own[keep], language[keep], family[keep]
-    design = np.column_stack([np.ones(len(found)), own, *(spoken == code for code in telling[1:])]).astype(np.float64)
+    first, hits, misses = _alike(found, np.stack([cluster, spoken, own]))
+    columns = [np.ones(len(first)), own[first], *(spoken[first] == code for code in telling[1:])]
+    design = np.column_stack(columns).astype(np.float64)
     reason = _hopeless(found, own, design, cluster)
-    fit = None if reason else _fitted(found, design, cluster)
+    fit = None if reason else _fitted(np.column_stack([hits, misses]), design, cluster[first])
     if fit is None:
         return OddsRatio(
             None, None, None, len(found), left_out, reason or "the model does not converge, or the data are separated"
         )
-    low, high = np.exp(fit.conf_int(1 - level)[1])
-    return OddsRatio(float(np.exp(fit.params[1])), float(low), float(high), len(found), left_out, None)
+    # The correction for few clusters that statsmodels makes, by the number of answers instead of kinds of them.
+    clusters, known = len(np.unique(cluster)), design.shape[1]
+    correction = np.sqrt(clusters / (clusters - 1) * (len(found) - 1) / (len(found) - known))
+    middle, (low, high) = fit.params[1], fit.conf_int(1 - level)[1]
+    low, high = np.exp([middle + correction * (end - middle) for end in (low, high)])
+    return OddsRatio(float(np.exp(middle)), float(low), float(high), len(found), left_out, None)
+
+
+def _alike(found: Floats, traits: NDArray[Any]) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """One row of each kind of answers that share all traits ``(T, N)``, and how many of the kind are found and not.
+
+    A model of counts is the model of the single answers, from a fraction of the rows.
+    """
+    _, first, kind = np.unique(traits, axis=1, return_index=True, return_inverse=True)
+    hits, misses = (np.bincount(kind.ravel(), weights=weight, minlength=len(first)) for weight in (found, 1 - found))
+    return first, hits, misses
 
 
 def _hopeless(found: Floats, own: NDArray[np.bool_], design: Floats, cluster: Codes) -> str | None:
@@ -76,13 +92,15 @@ def _hopeless(found: Floats, own: NDArray[np.bool_], design: Floats, cluster: Co
     return None
 
 
-def _fitted(found: Floats, design: Floats, cluster: Codes) -> Any:
-    """The fitted model; None where it does not converge or the data are separated."""
+def _fitted(counts: Floats, design: Floats, cluster: Codes) -> Any:
+    """The model fitted to hits and misses ``(K, 2)``; None where it does not converge or the data are separated."""
     from statsmodels.genmod.families import Binomial
     from statsmodels.genmod.generalized_linear_model import GLM
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they warn of is checked below
-        fit = GLM(found, design, family=Binomial()).fit(cov_type="cluster", cov_kwds={"groups": cluster})
+        fit = GLM(counts, design, family=Binomial()).fit(
+            cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False}
+        )
     doubt = np.minimum(fit.mu, 1 - fit.mu)
     return fit if fit.converged and doubt.min() > _CERTAIN and np.isfinite(fit.bse).all() else None

@@ -261,24 +261,3 @@ def _are_excluded(
         return np.zeros(len(query), dtype=bool)
     pairs = np.repeat(np.arange(len(gone)), lengths) * count + np.concatenate(gone).astype(np.int64)
     return np.isin(query * count + document, pairs)
-
-
-def neighbours(vectors: NDArray[np.float32], *, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The nearest others of every row by inner product, and these products, ``(n, min(k, n - 1))``, nearest first.
-
-    Args:
-        vectors: ``(n, d)`` unit rows.
-        k: how many, at least 1.
-    """
-    import faiss
-
-    n, width = vectors.shape
-    k = min(k, n - 1)
-    if k < 1:
-        return np.zeros((n, 0), np.int64), np.zeros((n, 0), np.float32)
-    index = faiss.IndexFlatIP(width)
-    index.add(np.ascontiguousarray(vectors))
-    product, near = index.search(np.ascontiguousarray(vectors), k + 1)
-    itself = near == np.arange(n)[:, np.newaxis]
-    itself[~itself.any(axis=1), -1] = True  # more equal rows than places: the last one goes instead
-    return near[~itself].reshape(n, k), product[~itself].reshape(n, k)

@@ -108,7 +108,7 @@ def wait_until_up(url, process, log, *, seconds=90):
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as reply:
             if reply.status == 200:
                 return url
-        time.sleep(0.2)
+        time.sleep(0.05)
     raise RuntimeError(f"the app did not come up:\n{Path(log).read_text(errors='replace')[-2000:]}")
 
 
@@ -121,8 +121,8 @@ SETTLED = """() => {
 }"""
 
 
-def settle(page, *, milliseconds=60_000):
+def settle(page, *, milliseconds=60_000, pause=150):
     """Wait until the page's script run has ended, all of its charts are drawn, and it stays so."""
     page.wait_for_function(SETTLED, timeout=milliseconds)
-    page.wait_for_timeout(150)
+    page.wait_for_timeout(pause)
     page.wait_for_function(SETTLED, timeout=milliseconds)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
 from analysis.geometry import projection
-from analysis.systems.index import neighbours
+from analysis.systems.neighbours import neighbours
 
 SQUARE = np.array([(0, 0), (4, 0), (4, 4), (0, 4)])
 
@@ -92,16 +92,6 @@ def test_inside_an_outline_with_a_notch():
     assert projection.inside(np.array([(2, 3), (2, 0.5), (0.5, 2), (3.5, 2)]), notched).tolist() == [
         False, True, True, True,
     ]  # fmt: skip
-
-
-def test_neighbours_are_the_nearest_others_and_equal_texts_find_each_other():
-    rows = unit(np.array([(1, 0), (1, 0), (1, 0), (0, 1), (1, 1)], dtype=float))
-    near, product = neighbours(rows, k=2)
-    assert [set(near[place]) for place in range(3)] == [{1, 2}, {0, 2}, {0, 1}]
-    assert near[3].tolist()[0] == 4
-    assert product[3] == pytest.approx([np.sqrt(0.5), 0], abs=1e-6)
-    assert neighbours(rows, k=9)[0].shape == (5, 4)
-    assert neighbours(rows[:1], k=3)[0].shape == (1, 0)
 
 
 def test_the_principal_components_do_not_hang_on_the_sign():

@@ -1,14 +1,17 @@
-"""``make bench``: each piece of work against a named peer in one run; ratios, since machines differ and are noisy."""
+"""``make bench``: each piece of work against a named peer in one run; ratios, since machines differ and are noisy.
+
+``python -m tests.performance map pages`` measures those rows alone and only prints them.
+"""
 
 import datetime
 import os
 import platform
 import statistics
+import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytrec_eval
@@ -17,42 +20,29 @@ from scipy import stats
 from analysis import probe
 from analysis.benchmarks import bedside
 from analysis.geometry import projection
+from analysis.jobs.build import build_bedside
+from analysis.jobs.draw_map import MapRequest, draw_map
 from analysis.jobs.facts import facts
-from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task
+from analysis.jobs.run import RunRequest, run
+from analysis.model import Benchmark, Document, Judgement, Query, Ranking, Task, silent
 from analysis.paths import Cache
 from analysis.stats import bca, bootstrap
 from analysis.store import read, write
 from analysis.systems import catalogue
 from analysis.systems.encoders import LoadOptions, load
-from analysis.systems.index import Index, neighbours
+from analysis.systems.index import Index
+from analysis.systems.neighbours import neighbours
 from analysis.systems.workbench import Workbench
 from analysis.views import one_query
 from analysis.views.evidence import Evidence
 from analysis.views.selection import Selection
-from tests.performance import large_store, run_files
+from tests.performance import large_store, pages, run_files, starting
+from tests.performance.row import Row, seconds, timed
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SEED = 7
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "recall_at_100", "rr")
 PEER_MEASURES = {"ndcg_cut.10", "recall.1,5,10,100", "recip_rank"}
-
-
-class Row(NamedTuple):
-    work: str
-    peer: str
-    ratio: float | None  # None without a peer; peer's time or memory ÷ ours, for the probe (encode + search) ÷ encode
-    bar: str
-    detail: str
-
-
-def timed(work, *, times=3):
-    """Median seconds of several calls."""
-    taken = []
-    for _ in range(times):
-        began = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
 
 
 def synthetic_task(n_queries, n_documents, *, n_relevant):
@@ -303,14 +293,16 @@ def mapping(*, count=12_000):
         small = vectors[:4200]  # above 4,096 rows, below which it does without its own search
         for draw in (ours, theirs):
             draw(small)
-        mine, peer = (timed(lambda draw=draw: draw(vectors), times=1) for draw in (ours, theirs))
+        pairs = [[seconds(lambda draw=draw: draw(vectors)) for draw in (ours, theirs)] for _ in range(3)]  # in turn
+        mine, peer = (statistics.median(taken) for taken in zip(*pairs, strict=True))
         trust = [projection.trust(vectors, draw(vectors), seed=1).trustworthiness for draw in (ours, theirs)]
     return Row(
         f"UMAP of {len(vectors):,} × {vectors.shape[1]}",
         "umap-learn on the raw vectors, same seed",
         peer / mine,
         "≥ 2×",
-        f"{mine:.1f} s against {peer:.1f} s; trustworthiness@15 {trust[0]:.3f} against {trust[1]:.3f}",
+        f"medians of 3 in turn: {mine:.2f} s against {peer:.2f} s; trustworthiness@15 {trust[0]:.3f} "
+        f"against {trust[1]:.3f}",
     )
 
 
@@ -339,12 +331,73 @@ def importing(size=run_files.LARGE):
     ]
 
 
+def stored_bedside(cache):
+    """Bedside with three systems, and the maps of two encoders."""
+    address = build_bedside(cache, progress=silent)
+    encoders = ("all-minilm-l6-v2", "use-multilingual-v3")
+    run(cache, request=RunRequest(address, systems=("bm25", *encoders)), progress=silent)
+    draw_map(cache, request=MapRequest(address, pages.MAPPED, encoders), progress=silent)
+
+
+def starts():
+    """The start path, and the page with maps, over the same store."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache(Path(folder))
+        stored_bedside(cache)
+        return [starting.start_path(cache.root), pages.map_page(cache.root)]
+
+
+def warm_pages():
+    size = large_store.Size()
+    with tempfile.TemporaryDirectory() as folder:
+        deep, shallow = (Cache(Path(folder) / name) for name in ("deep", "shallow"))
+        large_store.build(deep, size)
+        large_store.build(shallow, size._replace(depth=10))
+        work = f"{size.systems} systems × {size.queries:,} queries × {size.depth:,} hits"
+        return pages.warm_pages(deep.root, shallow.root, work=work)
+
+
+def growth():
+    return ["How an import grows; seconds and peak memory of one process, its imports left out of the time:", "",
+            *run_files.growth()]  # fmt: skip
+
+
+ROWS = {
+    "import": lambda: (importing(), growth()),
+    "measures": per_query_measures,
+    "intervals": intervals,
+    "encoding": encoding,
+    "probe": live_probe,
+    "opening": opening,
+    "map": mapping,
+    "first-start": starting.first_start,
+    "starts": starts,
+    "pages": warm_pages,
+}
+"""Each gives a row or several, or rows and the lines of a table that stands below."""
+
+
 def _ratio(row):
     return "–" if row.ratio is None else f"{row.ratio:.1f}×"
 
 
-def main():
-    rows = [*importing(), per_query_measures(), intervals(), encoding(), live_probe(), opening(), mapping()]
+def measured(name):
+    """The rows of one piece of work, and the lines below the table."""
+    found = ROWS[name]()
+    if isinstance(found, Row):
+        return [found], []
+    return (found, []) if isinstance(found, list) else found
+
+
+def main(chosen):
+    """Measure all rows and write them down, or measure some and print them.
+
+    Raises:
+        SystemExit: there is no such row.
+    """
+    if unknown := [name for name in chosen if name not in ROWS]:
+        sys.exit(f"unknown row {unknown[0]!r}: expected some of {', '.join(ROWS)}")
+    found = [measured(name) for name in chosen or ROWS]
     lines = [
         "# Measured",
         "",
@@ -353,16 +406,18 @@ def main():
         "",
         "| work | peer | ratio | bar | detail |",
         "|---|---|---|---|---|",
-        *(f"| {row.work} | {row.peer} | {_ratio(row)} | {row.bar} | {row.detail} |" for row in rows),
-        "",
-        "How an import grows; seconds and peak memory of one process, its imports left out of the time:",
-        "",
-        *run_files.growth(),
+        *(
+            f"| {row.work} | {row.peer} | {_ratio(row)} | {row.bar} | {row.detail} |"
+            for rows, _ in found
+            for row in rows
+        ),
+        *(line for _, below in found if below for line in ("", *below)),
     ]
     text = "\n".join(lines) + "\n"
     print(text)
-    RESULTS.write_text(text, encoding="utf-8")
+    if not chosen:
+        RESULTS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
