@@ -72,8 +72,9 @@ def _alike(found: Floats, traits: NDArray[Any]) -> tuple[NDArray[np.intp], Float
     A model of counts is the model of the single answers, from a fraction of the rows.
     """
     _, first, kind = np.unique(traits, axis=1, return_index=True, return_inverse=True)
-    hits, misses = (np.bincount(kind.ravel(), weights=weight, minlength=len(first)) for weight in (found, 1 - found))
-    return first, hits, misses
+    both = np.bincount(kind.ravel(), minlength=len(first)).astype(np.float64)
+    hits = np.bincount(kind.ravel(), weights=found, minlength=len(first)).astype(np.float64)
+    return first, hits, both - hits
 
 
 def _hopeless(found: Floats, own: NDArray[np.bool_], design: Floats, cluster: Codes) -> str | None:
