@@ -164,8 +164,14 @@ def _layer(task: CausesTask, cells: Sequence[tuple[int, int, float]], colour: st
     texts = [[""] * width for _ in range(height)]
     for column, line, value in cells:
         values[line][column] = min(max(value, 0.0), 1.0)
-        texts[line][column] = theme.cell_text(value) if width <= CROWDED else ""
+        texts[line][column] = _cell(value) if width <= CROWDED else ""
     return theme.number_cells(values, texts, size=12 if width <= 7 else 10, colour=colour, **axes)
+
+
+def _cell(value: float) -> str:
+    """Two decimals; one of a whole one, as cells are narrow."""
+    shown = theme.cell_text(value)
+    return "1.0" if shown == "1.00" else shown
 
 
 def _hover(cause: Cause, system: SystemCauses, row: LanguageCauses, found: Interval) -> str:

@@ -82,7 +82,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         columns = (
             {"Query": "passage", "Right answer": "passage"}
             | {label.short: "number" for label in found.systems}
-            | {"": "text"}
+            | {"": "stamp"}
         )
         tables.show(
             tables.table(columns, [_row(found, place, dark=dark) for place in range(len(rows))], caption=found.title)

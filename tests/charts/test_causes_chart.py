@@ -74,7 +74,7 @@ def test_cells_carry_their_number_and_are_blank_where_nothing_is_known(task):
     figure = charts.cause_map(task)
     assert cells(figure, "x") == {(0, 0, ".00"), (1, 0, ".71"), (0, 1, ".00")}
     assert cells(figure, "x2") == {(0, 0, ".90"), (1, 0, "1.10"), (0, 1, ".50")}  # what is left of the way
-    assert cells(figure, "x3") == {(0, 0, ".50"), (1, 0, "1.00"), (0, 2, ".25")}
+    assert cells(figure, "x3") == {(0, 0, ".50"), (1, 0, "1.0"), (0, 2, ".25")}
 
 
 def test_the_hover_has_four_decimals_interval_and_n(task):
