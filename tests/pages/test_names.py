@@ -22,11 +22,8 @@ def routed():
                 yield call.args[0].value, more["url_path"], more["title"]
 
 
-def in_the_readme():
-    """Page and its question, as the README's table has them."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.split("## Pages")[1].split("\n\n")[1]
-    return dict(re.findall(r'^\| <img src="docs/pictures/.+> \| \*\*([^*]+)\*\* · ([^|]+) \|$', table, re.MULTILINE))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ROW = re.compile(r'^\| <img src="([^"]+)" .+> \| \*\*([^*]+)\*\* · ([^|]+) \|$', re.MULTILINE)
 
 
 def test_the_router_has_the_pages_of_the_menu_in_its_order():
@@ -38,10 +35,13 @@ def test_the_script_is_called_as_the_address(page):
     assert page.script == f"pages/{page.address}.py"
 
 
-def test_the_readme_has_every_page_by_its_name_with_its_question():
-    listed = in_the_readme()
-    assert list(listed) == [page.title for page in ui.PAGES]
-    assert [page.title for page in ui.PAGES if not listed[page.title].startswith(page.question)] == []
+def test_the_readme_has_every_page_by_its_name_with_its_question_and_picture():
+    rows = ROW.findall(README)
+    assert [name for _, name, _ in rows] == [page.title for page in ui.PAGES]
+    for (picture, _, words), page in zip(rows, ui.PAGES, strict=True):
+        assert words.startswith(page.question)
+        assert picture == f"docs/pictures/{page.address}.webp"
+        assert (ROOT / picture).is_file()
 
 
 def test_a_section_of_the_report_is_called_as_its_page():
