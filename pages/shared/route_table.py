@@ -82,7 +82,7 @@ def show(found: RouteQueries, *, dark: bool) -> None:
         columns = (
             {"Query": "passage", "Right answer": "passage"}
             | {label.short: "number" for label in found.systems}
-            | {"": "stamp"}
+            | {"": "text"}
         )
         tables.show(
             tables.table(columns, [_row(found, place, dark=dark) for place in range(len(rows))], caption=found.title)
@@ -111,7 +111,7 @@ def _row(found: RouteQueries, place: int, *, dark: bool) -> list[Cell]:
         tables.passage(row.query_text, language=row.query_language, dark=dark),
         tables.passage(row.document_text, language=row.document_language, dark=dark),
         *ranks,
-        Markup(f'<a href="{opened}" target="_self">Open</a> · <a href="{live}" target="_self">Try</a>'),
+        Markup(f'<a href="{opened}" target="_self">Open</a><br><a href="{live}" target="_self">Try</a>'),
     ]
 
 

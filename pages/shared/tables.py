@@ -156,7 +156,7 @@ def table(
     """An HTML table.
 
     Args:
-        columns: heading -> "text", "passage" (a column that keeps room for sentences), "stamp" (a time or links, in one
+        columns: heading -> "text", "passage" (a column that keeps room for sentences), "stamp" (a time, in one
             line) or "number" (aligned right); pairs where a heading occurs twice.
         rows: one cell a column, plain text is escaped; a bare string is the name of a group of the rows below it.
         groups: names of columns that belong together with their number, above the headings; empty for none.
