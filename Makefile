@@ -43,7 +43,7 @@ lint: $(VENV)/.dev ## style, types and layers
 	$(BIN)/lint-imports
 
 test: browser lint ## lint, types, layers and every test
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/.dev ## measure against named peers and write tests/performance/RESULTS.md
 	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.performance

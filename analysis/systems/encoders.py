@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -193,6 +194,24 @@ def guessed_lengths(texts: Sequence[str]) -> NDArray[np.int64]:
     """
     sizes = (len(text.encode("utf-8", "surrogatepass")) for text in texts)
     return np.fromiter((-(-size // 4) for size in sizes), dtype=np.int64, count=len(texts))
+
+
+_FULL = re.compile(r"out of memory|(can't|cannot) allocate memory|not enough memory", re.IGNORECASE)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a forward pass failed because the memory of its device was full: CUDA, MPS, torch on the CPU, NumPy."""
+    return isinstance(error, MemoryError) or bool(_FULL.search(str(error)))
+
+
+def free_memory() -> None:
+    """Hand back what torch keeps of a graphics card's memory for later, so that a smaller batch finds room."""
+    if (torch := sys.modules.get("torch")) is None:
+        return
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
@@ -262,17 +263,16 @@ class Workbench:
         for start in range(0, len(lengths), CHUNK_TEXTS):
             self.progress(step, done, total)
             lengths[start : start + CHUNK_TEXTS] = encoder.lengths(piece.texts[start : start + CHUNK_TEXTS])
+        room = Room(BATCH_TOKENS)
         try:
-            for batch in batches(piece.texts, lengths=lengths):
+            for batch in batches(piece.texts, lengths=lengths, room=room):
                 self.progress(step, done, total)
                 started = time.perf_counter()
-                if piece.tokens:
-                    vectors, matrices = encoder.encode_tokens(batch, role=piece.role)
-                    pending.add(batch, vectors, matrices=matrices)
-                else:
-                    pending.add(batch, encoder.encode(batch, role=piece.role))
-                self._count(encoder, piece.entry, texts=len(batch), seconds=time.perf_counter() - started)
-                done += len(batch)
+                for texts, vectors, matrices in _passes(encoder, piece, batch, room=room):
+                    pending.add(texts, vectors, matrices=matrices)
+                    self._count(encoder, piece.entry, texts=len(texts), seconds=time.perf_counter() - started)
+                    started = time.perf_counter()
+                    done += len(texts)
                 if pending.due():
                     pending.flush()
             self.progress(step, done, total)
@@ -331,17 +331,55 @@ class _Pending:
         self._texts, self._vectors, self._matrices, self._since = [], [], [], time.monotonic()
 
 
-def batches(texts: Sequence[str], *, lengths: NDArray[np.int64]) -> Iterator[list[str]]:
+@dataclass
+class Room:
+    """What fits into one forward pass, in tokens of a padded batch; less from the moment that a batch did not fit."""
+
+    tokens: int
+
+
+def _passes(
+    encoder: Encoder, piece: _Piece, batch: list[str], *, room: Room
+) -> Iterator[tuple[list[str], Vectors, list[TokenMatrix]]]:
+    """A batch in one forward pass; where the memory does not hold it, its halves, and smaller batches after it."""
+    try:
+        vectors, matrices = _pass(encoder, piece, batch)
+    except (MemoryError, RuntimeError) as error:
+        if not encoders.is_out_of_memory(error):
+            raise
+        if len(batch) == 1:
+            raise SystemLoadError(
+                f"{piece.entry.name}: the memory of {encoder.device} does not hold one text of {len(batch[0]):,} "
+                f"characters ({batch[0][:60]!r}); a smaller --max-length cuts it"
+            ) from error
+    else:
+        yield batch, vectors, matrices
+        return
+    encoders.free_memory()
+    room.tokens = max(1, room.tokens // 2)
+    half = len(batch) // 2
+    for part in (batch[:half], batch[half:]):
+        yield from _passes(encoder, piece, part, room=room)
+
+
+def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, list[TokenMatrix]]:
+    if piece.tokens:
+        return encoder.encode_tokens(batch, role=piece.role)
+    return encoder.encode(batch, role=piece.role), []
+
+
+def batches(texts: Sequence[str], *, lengths: NDArray[np.int64], room: Room) -> Iterator[list[str]]:
     """The texts in batches of similar length, longest first, so that padding is little and time left is not rosy.
 
     Args:
         texts: the texts.
         lengths: ``(n,)`` their tokens.
+        room: of one batch; looked at before each.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
-        fitting = max(1, BATCH_TOKENS // max(1, int(lengths[order[start]])))
+        fitting = max(1, room.tokens // max(1, int(lengths[order[start]])))
         stop = start + min(MOST_TEXTS, fitting)
         yield [texts[position] for position in order[start:stop]]
         start = stop

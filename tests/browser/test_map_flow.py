@@ -3,6 +3,7 @@
 Without WebGL and without a network.
 """
 
+import contextlib
 import re
 
 import pytest
@@ -50,6 +51,21 @@ def mapped(own_store, tmp_path):
     return own_store
 
 
+def outline(page):
+    """Draw a closed line around the left half of the first picture."""
+    plot = page.locator('.nsewdrag[data-subplot="xy"]')
+    expect(plot).to_be_visible(timeout=60_000)
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    left, right = box["x"] + 1, box["x"] + box["width"] / 2
+    page.mouse.move(left, middle - 200)
+    page.mouse.down()
+    for x, y in ((right, middle - 200), (right, middle + 200), (left, middle + 200), (left, middle - 200)):
+        page.mouse.move(x, y, steps=6)
+    page.mouse.up()
+
+
 def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(chrome, mapped, no_network, tmp_path):
     environment, tried = no_network
     with (
@@ -59,20 +75,15 @@ def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(chrome, 
         page.goto(f"{url}/map?task=category&system={SYSTEMS[0]}&beside={SYSTEMS[1]}")
         expect(page.get_by_role("heading", name="Placed most differently")).to_be_visible(timeout=60_000)
         settle(page)
-        plot = page.locator('.nsewdrag[data-subplot="xy"]')
-        expect(plot).to_be_visible(timeout=60_000)
-        plot.scroll_into_view_if_needed()
-        box = plot.bounding_box()
-        middle = box["y"] + box["height"] / 2
-        left, right = box["x"] + 1, box["x"] + box["width"] / 2
-        page.mouse.move(left, middle - 200)
-        page.mouse.down()
-        for x, y in ((right, middle - 200), (right, middle + 200), (left, middle + 200), (left, middle - 200)):
-            page.mouse.move(x, y, steps=6)
-        page.mouse.up()
-        expect(page.get_by_role("heading", name=re.compile(r"\d+ texts chosen"))).to_be_visible(timeout=60_000)
+        chosen = page.get_by_role("heading", name=re.compile(r"\d+ texts chosen"))
+        for _ in range(3):  # a busy machine may draw the chart anew under the pointer
+            outline(page)
+            with contextlib.suppress(AssertionError):
+                expect(chosen).to_be_visible(timeout=20_000)
+                break
+        expect(chosen).to_be_visible(timeout=60_000)
         settle(page)
-        n = int(re.match(r"\d+", page.get_by_role("heading", name=re.compile("texts chosen")).inner_text())[0])
+        n = int(re.match(r"\d+", chosen.inner_text())[0])
         assert 0 < n < 120
         assert page.evaluate(LARGE) == {"x": n, "x2": n}
         link = page.get_by_role("link", name=re.compile("in the Query explorer"))
@@ -80,7 +91,7 @@ def test_an_outline_is_listed_brought_out_on_both_sides_and_taken_along(chrome, 
         link.click()
         expect(page.locator("body")).to_contain_text(f"of {queries} queries", timeout=60_000)
         page.go_back()
-        expect(page.get_by_role("heading", name=re.compile("texts chosen"))).to_be_visible(timeout=60_000)
+        expect(chosen).to_be_visible(timeout=60_000)
         settle(page)
         page.locator("a.inside").first.click()
         expect(page.get_by_role("heading", name="Nearest in the space itself")).to_be_visible(timeout=60_000)

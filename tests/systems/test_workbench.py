@@ -4,13 +4,13 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from analysis.errors import JobCancelledError
+from analysis.errors import JobCancelledError, SystemLoadError
 from analysis.model import Corpus, Questions
 from analysis.paths import Cache
 from analysis.systems import encoders, workbench
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import LoadOptions, guessed_lengths
-from analysis.systems.workbench import EncodedFacts, Need, Workbench, batches
+from analysis.systems.workbench import EncodedFacts, Need, Room, Workbench, batches
 
 MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -167,11 +167,61 @@ def test_the_manifest_says_what_the_vectors_are_of(bench, tmp_path):
 
 def test_batches_hold_texts_of_similar_length_and_no_more_than_fits(monkeypatch):
     monkeypatch.setattr(workbench, "MOST_TEXTS", 3)
-    monkeypatch.setattr(workbench, "BATCH_TOKENS", 8)
     lengths = {"aa": 2, "long": 9, "": 0, "病": 3, "aaaa": 4, "a": 1, "b": 1}
-    made = batches(list(lengths), lengths=np.array(list(lengths.values())))
+    made = batches(list(lengths), lengths=np.array(list(lengths.values())), room=Room(8))
     assert list(made) == [["long"], ["aaaa", "病"], ["aa", "a", "b"], [""]]
-    assert list(batches([], lengths=np.empty(0, dtype=np.int64))) == []
+    assert list(batches([], lengths=np.empty(0, dtype=np.int64), room=Room(8))) == []
+
+
+class Narrow(Counting):
+    """An encoder on a device that holds three texts at a time, and none of more than forty characters."""
+
+    full = MappingProxyType({
+        "CUDA out of memory. Tried to allocate 2.00 GiB.": RuntimeError,
+        "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory": RuntimeError,
+        "Unable to allocate 8 GiB for an array": MemoryError,
+    })  # fmt: skip
+    words = next(iter(full))
+
+    def encode(self, texts, *, role):
+        self.tried = [*getattr(self, "tried", []), len(texts)]
+        if len(texts) > 3 or any(len(text) > 40 for text in texts):
+            raise self.full[self.words](self.words)
+        return super().encode(texts, role=role)
+
+
+@pytest.mark.parametrize("words", Narrow.full)
+def test_a_batch_that_does_not_fit_is_halved_and_those_after_it_are_smaller(bench, loaded, monkeypatch, words):
+    expected = bench(options=LoadOptions(max_length=9)).vectors(MINILM, TEXTS, role="document")
+    narrow = Narrow(MINILM)
+    monkeypatch.setattr(narrow, "words", words, raising=False)
+    monkeypatch.setattr(encoders, "load", lambda system, options: narrow)
+    monkeypatch.setattr(workbench, "MOST_TEXTS", 5)
+    monkeypatch.setattr(workbench, "BATCH_TOKENS", 16)  # of texts of four tokens each: four at first
+    table = bench()
+    assert np.array_equal(table.vectors(MINILM, TEXTS, role="document"), expected)
+    assert narrow.tried == [4, 2, 2, 2, 2, 2]
+    assert sorted(narrow.seen) == sorted(TEXTS)
+    assert table.encoded(MINILM).texts == len(TEXTS)
+
+
+def test_one_text_that_does_not_fit_is_one_sentence_and_what_was_encoded_is_kept(bench, monkeypatch):
+    narrow = Narrow(MINILM)
+    monkeypatch.setattr(encoders, "load", lambda system, options: narrow)
+    table = bench()
+    table.vectors(MINILM, TEXTS, role="document")
+    with pytest.raises(SystemLoadError, match="the memory of cpu does not hold one text of 50 characters"):
+        table.vectors(MINILM, ["x" * 50, *TEXTS], role="document")
+    assert narrow.tried[-1] == 1
+    assert bench().stored(MINILM, TEXTS, role="document") is not None
+
+
+def test_another_fault_of_an_encoder_is_not_taken_for_a_full_memory(bench, monkeypatch):
+    broken = Counting(MINILM)
+    monkeypatch.setattr(broken, "encode", lambda texts, role: (_ for _ in ()).throw(RuntimeError("expected a tensor")))
+    monkeypatch.setattr(encoders, "load", lambda system, options: broken)
+    with pytest.raises(RuntimeError, match="expected a tensor"):
+        bench().vectors(MINILM, TEXTS, role="document")
 
 
 class Ranked:
