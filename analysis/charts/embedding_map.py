@@ -52,11 +52,11 @@ def embedding_map(
     """
     figure = make_subplots(rows=1, cols=len(view.pictures), horizontal_spacing=0.03)
     theme.dress(figure, dark=dark, height=HEIGHT)
-    joint = np.flatnonzero(np.isin(view.family, list(families)))
+    joint = view.family_rows(*families)
     out = np.union1d(np.array(selected, dtype=np.intp), joint)
     known = np.union1d(view.live, out)
     for column, picture in enumerate(view.pictures, start=1):
-        _axes(figure, picture, 1, column)
+        _axes(figure, picture, column)
         if len(view.live) < view.n:
             axes = _axis("x", column), _axis("y", column)
             _paint(figure, view, column - 1, axes=axes, opacity=FAINT * 2 if len(out) else 0.8, dark=dark)
@@ -86,15 +86,14 @@ def still(views: Sequence[MapView], *, dark: bool = False) -> go.Figure:
     theme.dress(figure, dark=dark, height=STILL * down)
     for number, view in enumerate(views):
         row, column = divmod(number, across)
-        suffix = "" if number == 0 else str(number + 1)
-        _axes(figure, view.pictures[0], row + 1, column + 1)
+        _axes(figure, view.pictures[0], number + 1)
         if len(view.live) < view.n:
-            _paint(figure, view, 0, axes=(f"x{suffix}", f"y{suffix}"), opacity=1.0, dark=dark)
+            _paint(figure, view, 0, axes=(_axis("x", number + 1), _axis("y", number + 1)), opacity=1.0, dark=dark)
         else:
             figure.add_traces(map_marks.still(view, dark=dark), rows=row + 1, cols=column + 1)
-        axis = figure.layout[f"xaxis{suffix}"]
-        top = figure.layout[f"yaxis{suffix}"].domain[1]
-        theme.head(figure, _title(view.pictures[0], dark=dark), left=axis.domain[0], top=top, dark=dark)
+        left = figure.layout[_axis("xaxis", number + 1)].domain[0]
+        top = figure.layout[_axis("yaxis", number + 1)].domain[1]
+        theme.head(figure, _title(view.pictures[0], dark=dark), left=left, top=top, dark=dark)
     named = {key.legendgroup: key for view in views for key in map_marks.keys(view, dark=dark, counted=False)}
     figure.add_traces(list(named.values()))
     return _with_legend(figure, dark=dark)
@@ -113,8 +112,8 @@ def _title(picture: Picture, *, dark: bool) -> str:
     return f"{theme.chip(theme.system_colour(picture.system, dark=dark))} {theme.plain(picture.system.short)}"
 
 
-def _axis(name: str, column: int) -> str:
-    return name if column == 1 else f"{name}{column}"
+def _axis(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}{number}"
 
 
 def _reach(picture: Picture) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -125,12 +124,11 @@ def _reach(picture: Picture) -> tuple[tuple[float, float], tuple[float, float]]:
     return (float(middle[0] - half), float(middle[0] + half)), (float(middle[1] - half), float(middle[1] + half))
 
 
-def _axes(figure: go.Figure, picture: Picture, row: int, column: int) -> None:
+def _axes(figure: go.Figure, picture: Picture, number: int) -> None:
     x, y = _reach(picture)
-    bare = {"visible": False, "fixedrange": False, "row": row, "col": column}
-    across = next(iter(figure.select_xaxes(row=row, col=column)))
-    figure.update_xaxes(range=x, **bare)
-    figure.update_yaxes(range=y, scaleanchor=across.plotly_name.replace("axis", ""), **bare)
+    bare = {"visible": False, "fixedrange": False}
+    figure.layout[_axis("xaxis", number)].update(range=x, **bare)
+    figure.layout[_axis("yaxis", number)].update(range=y, scaleanchor=_axis("x", number), **bare)
 
 
 def _lines(view: MapView, picture: Picture, rows: NDArray[np.intp], *, alpha: float, dark: bool) -> go.Scatter:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import plotly.graph_objects as go
 
 from analysis.charts import theme
-from analysis.views.composite import SCORES, Composite
+from analysis.views.composite import MMED_IR, SCORES, Composite
 from analysis.views.overview import OverviewRow, TaskOverview
 from analysis.views.selection import Interval, MeasureLabel, SystemLabel
 
@@ -20,7 +20,6 @@ CROSS = "recall_at_10_cross"
 LINE = 30
 """Pixels a row."""
 
-MMED_IR = "MMed-IR"
 MARGIN = {"l": 8, "r": 12, "t": 30, "b": 8}
 
 
@@ -90,15 +89,10 @@ def composites(rows: Sequence[Composite], *, dark: bool = False) -> go.Figure:
         figure.update_layout({f"xaxis{suffix}": axis})
         theme.head(figure, f"<b>{name}</b>" if name == MMED_IR else name, left=left, dark=dark)
         for line in lines:
-            if isinstance(row := line.row, Composite) and (found := scores(row)[name]):
+            if isinstance(row := line.row, Composite) and (found := row.named[name]):
                 _draw(figure, line, Estimate(row.system, found, name, f"x{suffix}", said=True), dark=dark)
     figure.update_layout(yaxis=_names(lines, dark=dark), margin=MARGIN, hovermode="closest")
     return figure
-
-
-def scores(row: Composite) -> dict[str, Interval | None]:
-    """The scores of the three tasks and their mean, by what they are called."""
-    return {words: row.scores.get(task) for task, words in SCORES.items()} | {MMED_IR: row.mmed_ir}
 
 
 def grouped(rows: Sequence[Ranked]) -> dict[str, list[Ranked]]:

@@ -71,10 +71,10 @@ def composites(view: OverviewView) -> list[Table]:
     rows: list[Row] = []
     for paradigm, members in charts.grouped(view.composites).items():
         rows.append(paradigm)
-        rows += [[row.system, *charts.scores(row).values()] for row in members]
+        rows += [[row.system, *row.named.values()] for row in members]
     if not rows:
         return []
-    columns = {"System": "text"} | dict.fromkeys(charts.scores(view.composites[0]), "number")
+    columns = {"System": "text"} | dict.fromkeys(view.composites[0].named, "number")
     return [Table("The three tasks and their mean", columns, tuple(rows))]
 
 

@@ -19,6 +19,9 @@ SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t
 
 TASKS = tuple(SCORES)
 
+MMED_IR = "MMed-IR"
+"""What their mean is called."""
+
 
 @dataclass(frozen=True)
 class TaskScore:
@@ -47,6 +50,11 @@ class Composite:
     system: SystemLabel
     scores: Mapping[str, Interval]  # by task; without the tasks that the system lacks
     mmed_ir: Interval | None  # None where the system lacks a task
+
+    @property
+    def named(self) -> dict[str, Interval | None]:
+        """The scores of the three tasks and their mean, by what they are called."""
+        return {words: self.scores.get(task) for task, words in SCORES.items()} | {MMED_IR: self.mmed_ir}
 
 
 def task_score(evidence: Evidence) -> TaskScore | None:

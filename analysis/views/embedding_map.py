@@ -96,9 +96,9 @@ class MapView:
         """Points."""
         return len(self.position)
 
-    def family_rows(self, family: str) -> NDArray[np.intp]:
-        """The rows of a concept."""
-        return np.flatnonzero(self.family == family)
+    def family_rows(self, *families: str) -> NDArray[np.intp]:
+        """The rows of some concepts."""
+        return np.flatnonzero(np.isin(self.family, families))
 
 
 def drawable(store: Store, selection: Selection) -> tuple[Drawable, ...]:

@@ -80,14 +80,14 @@ def composites(view: OverviewView, *, dark: bool) -> None:
         key="composites",
         alt=f"{view.composite_takeaway.bold} {view.composite_takeaway.rest}",
     )
-    columns = {"System": "text"} | dict.fromkeys(charts.scores(view.composites[0]), "number")
+    columns = {"System": "text"} | dict.fromkeys(view.composites[0].named, "number")
     rows: list[Sequence[Cell] | str] = []
     for paradigm, members in charts.grouped(view.composites).items():
         rows.append(paradigm)
         rows.extend(
             [
                 tables.chip(row.system, dark=dark),
-                *(tables.spread(found, words) for words, found in charts.scores(row).items()),
+                *(tables.spread(found, words) for words, found in row.named.items()),
             ]
             for row in members
         )
@@ -100,7 +100,7 @@ def _composite_numbers(view: OverviewView) -> tuple[list[str], list[list[object]
     for row in view.composites:
         rows += [
             [row.system.name, row.system.paradigm, words, *(getattr(found, name) for name in NUMBERS)]
-            for words, found in charts.scores(row).items()
+            for words, found in row.named.items()
             if found is not None
         ]
     return ["system", "paradigm", "score", *NUMBERS], rows

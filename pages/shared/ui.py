@@ -537,9 +537,7 @@ def download(words: str, header: Sequence[str], rows: Sequence[Sequence[object]]
     _download(words, tables.as_csv(header, rows), file=file)
 
 
-def download_later(
-    words: str, table: Callable[[], tuple[Sequence[str], Sequence[Sequence[object]]]], *, file: str
-) -> None:
+def download_later(words: str, table: Callable[[], Table], *, file: str) -> None:
     """The same of what is long: its header and rows are put together once somebody asks for them."""
     _download(words, lambda: tables.as_csv(*table()), file=file)
 
