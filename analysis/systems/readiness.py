@@ -80,7 +80,7 @@ def _of_one(system: Entry) -> _State:
     if system.folder:
         return _State("", f"the folder {system.folder} is not there", lost=True)
     size = f" ({system.size_mb / 1000:.1f} GB)" if system.size_mb else ""
-    return _State("", f"the weights of {system.short_title}{size} are not on this machine; a run downloads them")
+    return _State("", f"{system.short_title}{size} is to be downloaded")
 
 
 def _place(system: Entry) -> str:

@@ -33,7 +33,7 @@ def show(frame: Frame) -> None:
         "it goes on where it stopped: start it again."
     )
     _form(frame.offered.tasks, frame, ready)
-    _list("Ready", [row for row in found.systems if row.missing is None], frame)
+    _list("Ready to run", [row for row in found.systems if row.missing is None], frame)
     lacking = [row for row in found.systems if row.missing is not None]
     if lacking:
         _list("Not yet on this machine", lacking, frame)
@@ -42,6 +42,9 @@ def show(frame: Frame) -> None:
 def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:
     """Systems by paradigm: what of each is here, and what to type where something lacks."""
     st.subheader(title, anchor=False)
+    needs = any(row.missing for row in systems)
+    if needs:
+        ui.grey("Type the command in a terminal. A run downloads weights once and keeps them.")
     rows: list[Sequence[Cell] | str] = []
     for paradigm in dict.fromkeys(row.system.paradigm for row in systems):
         rows.append(capitalised(paradigm))
@@ -50,17 +53,16 @@ def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:
             for row in systems
             if row.system.paradigm == paradigm
         ]
-    columns = {"System": "text", "Here": "passage", "What to know": "passage"}
+    columns = {"System": "text", "What it needs" if needs else "Here": "passage", "What to know": "passage"}
     tables.show(tables.table(columns, rows, caption=title))
 
 
 def _state(row: Runnable) -> Cell:
     if row.missing is None:
-        done = f", has run on {', '.join(row.done)}" if row.done else ""
-        return f"{row.here}{done}"
-    command = f"<br><code>{tables.escaped(row.command)}</code>" if row.command else ""
-    here = f"{row.here}; but " if row.here else ""
-    return Markup(f"{tables.escaped(capitalised(here + row.missing))}.{command}")
+        done = f"; has run on {', '.join(row.done)}" if row.done else ""
+        return f"{capitalised(row.here)}{done}"
+    command = f'<br><code class="typed">{tables.escaped(row.command)}</code>' if row.command else ""
+    return Markup(f"{tables.escaped(capitalised(row.missing))}.{command}")
 
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:

@@ -143,5 +143,5 @@ def test_what_a_composition_lacks_is_said_model_by_model(reranked, monkeypatch, 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     lacking = readiness(catalogue.entry("rrf-bm25-bge-m3"), benchmark="mine")
     assert lacking.where == "installed"
-    assert lacking.missing == "the weights of BGE-M3 (2.3 GB) are not on this machine; a run downloads them"
+    assert lacking.missing == "BGE-M3 (2.3 GB) is to be downloaded"
     assert lacking.command == "python -m analysis run --benchmark mine --systems rrf-bm25-bge-m3"
