@@ -72,15 +72,20 @@ def _of_one(system: Entry) -> _State:
     absent = [package for package in system.requires if importlib.util.find_spec(package) is None]
     if absent:
         command = f"python -m pip install {system.install or ' '.join(absent)}"
-        return _State(_place(system), f"{system.short_title} imports {', '.join(absent)}", command)
+        fetched = "" if _place(system) else f"; {_to_download(system)}"
+        return _State(_place(system), f"{system.short_title} imports {', '.join(absent)}{fetched}", command)
     if here and brings_code(system):
         return _State(_place(system), f"{system.short_title} brings code of its own, which runs only if you allow it")
     if here:
         return _State(_place(system))
     if system.folder:
         return _State("", f"the folder {system.folder} is not there", lost=True)
+    return _State("", _to_download(system))
+
+
+def _to_download(system: Entry) -> str:
     size = f" ({system.size_mb / 1000:.1f} GB)" if system.size_mb else ""
-    return _State("", f"{system.short_title}{size} is to be downloaded")
+    return f"{system.short_title}{size} is to be downloaded"
 
 
 def _place(system: Entry) -> str:

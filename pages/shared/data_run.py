@@ -36,7 +36,7 @@ def show(frame: Frame) -> None:
     _list("Ready to run", [row for row in found.systems if row.missing is None], frame)
     lacking = [row for row in found.systems if row.missing is not None]
     if lacking:
-        _list("Not yet on this machine", lacking, frame)
+        _list("Not ready yet", lacking, frame)
 
 
 def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:

@@ -135,6 +135,7 @@ def test_every_system_is_named_with_what_it_lacks_and_what_to_type(example_store
     both = "BGE-M3 (2.3 GB) is to be downloaded; BGE reranker (2.3 GB) is to be downloaded"
     assert found["bge-m3-reranker"].missing == both
     assert found["bge-m3-reranker"].command == f"{run} bge-m3-reranker"
+    assert found["nomic-embed-text-v2-moe"].missing.endswith("Nomic-v2-MoE (1.9 GB) is to be downloaded")
     assert found["nomic-embed-text-v2-moe"].command.endswith("nomic-embed-text-v2-moe --trust-remote-code")
     assert "mmed-embed is not there" in found["mmed-embed"].missing
     assert found["mmed-embed"].command is None
