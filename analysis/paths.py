@@ -8,6 +8,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 ENVIRONMENT_VARIABLE = "BABELSCOPE_CACHE"
+MODELS = "BABELSCOPE_MODELS"
 
 
 @dataclass(frozen=True)
@@ -75,3 +76,8 @@ class Cache:
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""
     return Cache(Path(folder or os.environ.get(ENVIRONMENT_VARIABLE) or PROJECT / "cache").resolve())
+
+
+def models() -> Path:
+    """The reader's own models, each in a folder named as its system: ``BABELSCOPE_MODELS``, else ``models/`` there."""
+    return Path(os.environ.get(MODELS) or PROJECT / "models").expanduser().resolve()

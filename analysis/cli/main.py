@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis import __version__
 from analysis.benchmarks import icd10
-from analysis.cli import manage, notes, query, read, work
+from analysis.cli import manage, notes, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -121,6 +121,8 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
+    convert = _command(commands, "convert-weights", systems.convert_weights, "safetensors beside a model's pickles")
+    convert.add_argument("folder", type=Path, metavar="FOLDER", help="of the model; no code in its pickles is run")
     _add_diagnose(commands)
     _add_map(commands)
 

@@ -14,6 +14,7 @@ from analysis import paths, probe
 from analysis.cli import compare as compare_rows
 from analysis.cli import published as published_rows
 from analysis.cli import recoverability as recoverability_rows
+from analysis.cli import systems as system_rows
 from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
@@ -161,8 +162,7 @@ def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str,
 
 
 def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    for label in store.system_labels().values():
-        yield {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
+    yield from system_rows.rows(store, benchmark=options.benchmark or "B")
 
 
 def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,7 @@ from analysis.jobs.run import run as run_systems
 from analysis.languages import canonical
 from analysis.model import Progress, silent
 from analysis.paths import Cache
-from analysis.systems.encoders import LoadOptions
+from analysis.systems.weights import LoadOptions
 
 EXPORTS = exports.FORMATS
 TABLES = exports.TABLES

@@ -20,8 +20,9 @@ from analysis.store import write
 from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, TaskRow
 from analysis.systems import bm25, catalogue, tokenizers
 from analysis.systems.catalogue import Entry
-from analysis.systems.encoders import LoadOptions, Role
+from analysis.systems.encoders import Role
 from analysis.systems.made_by import made_by
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
 EMPTY = "there is no run to look at (python -m analysis build bedside --run all)"

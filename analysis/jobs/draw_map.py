@@ -21,9 +21,9 @@ from analysis.paths import Cache
 from analysis.store import projections, write
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.systems.catalogue import Entry
-from analysis.systems.encoders import LoadOptions
 from analysis.systems.made_by import made_by, no_vectors
 from analysis.systems.neighbours import neighbours
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
 EMPTY = "there is nothing to draw (python -m analysis build bedside --run all)"

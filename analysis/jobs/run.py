@@ -23,7 +23,8 @@ from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
-from analysis.systems.encoders import LoadOptions
+from analysis.systems.readiness import Readiness, readiness
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import System, Workbench
 
 ALL = "all"
@@ -76,7 +77,7 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
     """
     if request.depth < 1 or request.keep_hits < 1:
         raise InputError(f"depth {request.depth}, keep-hits {request.keep_hits}: expected 1 or more")
-    entries = _entries(request.systems)
+    entries = _entries(request)
     plan = _plan(opened(cache, otherwise=EMPTY), request, entries)
     if not any(wanted for _, wanted in plan):
         return RunReport((), _kept(plan, entries), ())  # the store stays as it is, and so do the pages' caches
@@ -113,15 +114,23 @@ def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
     return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
 
 
-def _entries(names: Sequence[str]) -> list[Entry]:
-    wanted = catalogue.available_names() if ALL in names else names
-    entries = [catalogue.entry(name) for name in dict.fromkeys(wanted)]
+def _entries(request: RunRequest) -> list[Entry]:
+    """The systems asked for; ``all`` are those that run here as they are."""
+    names, load = request.systems, request.load
+    if ALL in names:
+        names = catalogue.available_names(trust_remote_code=load.trust_remote_code)
+    entries = [catalogue.entry(name) for name in dict.fromkeys(names)]
     for entry in entries:
-        if not catalogue.available(entry):
-            raise InputError(
-                f"system {entry.name!r}: its package {entry.package} is not installed (make install-extras)"
-            )
+        if entry.kind == "cross-encoder":
+            raise InputError(f"system {entry.name!r} only rescores what another finds; run one that is composed of it")
+        needed = readiness(entry, benchmark=request.benchmark)
+        if not needed.by_run or (load.offline and not catalogue.available(entry)):
+            raise InputError(f"system {entry.name!r}: {needed.missing}{_hint(needed)}")
     return entries
+
+
+def _hint(needed: Readiness) -> str:
+    return f": {needed.command}" if needed.command and not needed.by_run else ""
 
 
 def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:
@@ -200,7 +209,7 @@ class _Job:
         self._writer.add_system(entry.name, title=entry.title, short=entry.short_title, paradigm=entry.paradigm)
 
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
-        encoded = [self._workbench.encoded(part) for part in _dense_parts(entry)]
+        encoded = [self._workbench.encoded(part) for part in _models(entry)]
         texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
             "settings": catalogue.settings(entry, max_length=self._request.load.max_length),
@@ -220,12 +229,12 @@ class _Job:
         }
 
 
-def _dense_parts(entry: Entry) -> Iterator[Entry]:
-    """The encoders a system stands on, itself if it is one."""
-    if entry.kind == "dense":
+def _models(entry: Entry) -> Iterator[Entry]:
+    """The models a system stands on, itself if it is one."""
+    if entry.kind in ("dense", "cross-encoder"):
         yield entry
     for part in entry.parts:
-        yield from _dense_parts(catalogue.entry(part))
+        yield from _models(catalogue.entry(part))
 
 
 def _versions() -> dict[str, str]:

@@ -26,11 +26,11 @@ from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry, Prompts
 from analysis.systems.dense import Dense
-from analysis.systems.encoders import LoadOptions
 from analysis.systems.fusion import combine, fuse
 from analysis.systems.index import Index
 from analysis.systems.made_by import MadeBy, made_by
 from analysis.systems.rerank import TwoStage
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import System, Workbench
 
 DEPTH = 1000

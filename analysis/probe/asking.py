@@ -103,6 +103,8 @@ KINDS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 """What the values of an explanation are, by the kind of the system."""
 
+AS_A_WHOLE = "The second stage reads the query and the document as one text: no part of it has a share."
+
 OVERLAP_DEPTH = 100  # documents of each list that are compared
 
 SEATS = Seats()
@@ -208,7 +210,8 @@ def why(
         raise InputError(f"document {document_id!r}: the corpus of {row.name} has no such document")
     shares = seat.live.why(query_text, ids.index(document_id))
     entry = catalogue.entry(system)
-    return Explanation(KINDS[entry.kind], tuple(sorted(shares, key=lambda share: -share.value)))
+    words = AS_A_WHOLE if catalogue.reads_pairs(entry) else KINDS[entry.kind]
+    return Explanation(words, tuple(sorted(shares, key=lambda share: -share.value)))
 
 
 def ask_in_all_languages(

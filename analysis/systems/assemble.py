@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 
-from analysis.errors import SystemLoadError
+from analysis.errors import InputError, SystemLoadError
 from analysis.systems.bm25 import BM25
 from analysis.systems.catalogue import Entry, entry
 from analysis.systems.dense import Dense
 from analysis.systems.fusion import Fusion
 from analysis.systems.late_interaction import LateInteraction
-from analysis.systems.rerank import TwoStage
+from analysis.systems.rerank import CrossEncoder, TwoStage
 from analysis.systems.workbench import System
 
 
@@ -22,7 +22,7 @@ def build(name: str, *, force: bool = False) -> System:
         force: late interaction takes corpora beyond its limit.
 
     Raises:
-        InputError: no such system.
+        InputError: no such system, or one that only rescores what another found.
         SystemLoadError: a package that it needs is not installed.
     """
     system = entry(name)
@@ -36,9 +36,14 @@ def build(name: str, *, force: bool = False) -> System:
         return Fusion(system, parts=[build(part, force=force) for part in system.parts])
     if system.kind == "two-stage":
         first, second = system.parts
-        rescorer = _late_interaction(entry(second), force=force)
-        return TwoStage(system, first=build(first, force=force), second=rescorer)
+        return TwoStage(system, first=build(first, force=force), second=_second_stage(entry(second), force=force))
+    if system.kind == "cross-encoder":
+        raise InputError(f"system {name!r} only rescores what another system found; run one that is composed of it")
     return Dense(system)
+
+
+def _second_stage(system: Entry, *, force: bool) -> LateInteraction | CrossEncoder:
+    return CrossEncoder(system) if system.kind == "cross-encoder" else _late_interaction(system, force=force)
 
 
 def _late_interaction(system: Entry, *, force: bool) -> LateInteraction:

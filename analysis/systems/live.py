@@ -18,7 +18,7 @@ from analysis.systems.encoders import Encoder
 from analysis.systems.fusion import Fusion, fuse
 from analysis.systems.index import Index
 from analysis.systems.late_interaction import LateInteraction, maxsim, search
-from analysis.systems.rerank import TwoStage, merge
+from analysis.systems.rerank import CrossEncoder, TwoStage, merge
 from analysis.systems.why import Share, of_tokens, of_wholes
 from analysis.systems.workbench import System, TokenVectors, Workbench
 
@@ -102,8 +102,10 @@ def open_live(system: System, corpus: Corpus, *, workbench: Workbench) -> Live:
         return _LiveFusion(system, corpus, workbench)
     if isinstance(system, LateInteraction):
         return _LiveMaxSim(system, corpus, workbench)
-    if isinstance(system, TwoStage):
-        return _LiveTwoStage(system, corpus, workbench)
+    if isinstance(system, TwoStage) and isinstance(system.second, CrossEncoder):
+        return _LiveReranked(system, system.second, corpus, workbench)
+    if isinstance(system, TwoStage) and isinstance(system.second, LateInteraction):
+        return _LiveTwoStage(system, system.second, corpus, workbench)
     raise SystemLoadError(f"{system.entry.name}: a system of kind {system.entry.kind} cannot be asked live")
 
 
@@ -219,13 +221,13 @@ class _LiveFusion:
 
 
 class _LiveTwoStage:
-    def __init__(self, system: TwoStage, corpus: Corpus, workbench: Workbench) -> None:
+    def __init__(self, system: TwoStage, second: LateInteraction, corpus: Corpus, workbench: Workbench) -> None:
         self._first = open_live(system.first, corpus, workbench=workbench)
-        self._second = system.second
+        self._second = second
         self._pool = system.entry.pool or 0
         self._corpus = corpus
         self._workbench = workbench
-        self._encoder = workbench.encoder(system.second.encoder)
+        self._encoder = workbench.encoder(second.encoder)
 
     @property
     def nbytes(self) -> int:
@@ -251,6 +253,35 @@ class _LiveTwoStage:
 
     def why(self, text: str, document: int) -> tuple[Share, ...]:
         return _token_shares(self._encoder, text, self._corpus.texts[document])
+
+
+class _LiveReranked:
+    def __init__(self, system: TwoStage, second: CrossEncoder, corpus: Corpus, workbench: Workbench) -> None:
+        self._first = open_live(system.first, corpus, workbench=workbench)
+        self._scorer = workbench.scorer(second.entry)
+        self._pool = system.entry.pool or 0
+        self._corpus = corpus
+
+    @property
+    def nbytes(self) -> int:
+        return self._first.nbytes
+
+    def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
+        first = self._first.ask(text, Wanted(excluded=wanted.excluded))
+        began = time.perf_counter()
+        pool = first.documents[: self._pool]
+        second = np.full(len(first.documents), np.nan)
+        if len(pool):
+            second[: len(pool)] = self._scorer.score([(text, self._corpus.texts[position]) for position in pool])
+        ranking = merge(_one(first), second=second, depth=len(second), tie_order=self._corpus.tie_order).ranking
+        found = began - first.search_seconds
+        return _cut(ranking.document, ranking.score, wanted, encode=first.encode_seconds, began=found)
+
+    def tokens(self, text: str) -> list[str]:
+        return self._first.tokens(text)
+
+    def why(self, text: str, document: int) -> tuple[Share, ...]:
+        return ()  # it reads the pair as a whole
 
 
 def _cut(

@@ -32,22 +32,31 @@ class Stages:
     second_score: NDArray[np.float64]
 
 
+class CrossEncoder:
+    """A model that reads a query and a document together: a second stage only, as it would have to read every pair."""
+
+    def __init__(self, system: Entry) -> None:
+        self.entry = system
+
+
 class TwoStage:
-    """Late interaction over the top ``entry.pool`` of a first stage; beyond it the first stage's order follows.
+    """A second stage over the top ``entry.pool`` of a first; beyond it the first stage's order follows.
 
     Args:
         system: the catalogue's entry.
         first: retrieves.
-        second: rescores.
+        second: rescores: late interaction, or a cross-encoder.
     """
 
-    def __init__(self, system: Entry, *, first: System, second: LateInteraction) -> None:
+    def __init__(self, system: Entry, *, first: System, second: LateInteraction | CrossEncoder) -> None:
         self.entry = system
         self.first = first
         self.second = second
 
     def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
         """What the first stage needs, and token vectors; of a large corpus only those of the pools, encoded later."""
+        if isinstance(self.second, CrossEncoder):
+            return self.first.needs(corpus, questions)
         encoder = self.second.encoder
         needs = [*self.first.needs(corpus, questions), Need(encoder, "query", questions.texts, tokens=True)]
         if len(corpus) <= LIMIT:
@@ -79,8 +88,12 @@ class TwoStage:
         document: NDArray[np.int32],
         workbench: Workbench,
     ) -> NDArray[np.float64]:
-        """MaxSim of each (query, document) pair, ``(n,)``; rows are sorted by query."""
-        encoder, step = self.second.encoder, f"rescore {self.entry.short_title}"
+        """The second stage's score of each (query, document) pair, ``(n,)``; rows are sorted by query."""
+        step = f"rescore {self.entry.short_title}"
+        if isinstance(self.second, CrossEncoder):
+            pairs = [(questions.texts[q], corpus.texts[d]) for q, d in zip(query, document, strict=True)]
+            return workbench.pair_scores(self.second.entry, pairs, step=step)
+        encoder = self.second.encoder
         texts = list(dict.fromkeys(corpus.texts[position] for position in np.unique(document)))
         place = {text: position for position, text in enumerate(texts)}
         where = np.array([place[corpus.texts[position]] for position in document], dtype=np.int64)

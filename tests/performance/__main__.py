@@ -29,9 +29,10 @@ from analysis.paths import Cache
 from analysis.stats import bca, bootstrap
 from analysis.store import read, write
 from analysis.systems import catalogue
-from analysis.systems.encoders import LoadOptions, load
+from analysis.systems.encoders import load
 from analysis.systems.index import Index
 from analysis.systems.neighbours import neighbours
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 from analysis.views import one_query
 from analysis.views.evidence import Evidence

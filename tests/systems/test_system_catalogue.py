@@ -39,8 +39,13 @@ def faulty(tmp_path, text):
     return str(caught.value)
 
 
-def test_the_eight_systems_are_there():
-    assert set(catalogue.catalogue()) == set(EIGHT)
+def test_the_eight_systems_of_the_package_registry_come_first():
+    assert tuple(catalogue.catalogue())[:8] == EIGHT
+
+
+def test_what_only_rescores_is_no_system():
+    assert {*catalogue.catalogue()} - {*catalogue.systems()} == {"bge-reranker-v2-m3"}
+    assert "bge-m3-reranker" in catalogue.systems()
 
 
 def test_a_hub_model_is_one_table(tmp_path):
@@ -94,7 +99,7 @@ def test_no_toml_is_said_so(tmp_path):
         ("fusion", "['x', 'nothing']", "'nothing' is none"),
         ("fusion", "['x']", "at least two systems"),
         ("fusion", "['x', 'y']", "a composition that does not contain itself"),
-        ("two-stage", "['x', 'x']", "a first stage and a late interaction"),
+        ("two-stage", "['x', 'x']", "a first stage, then a late interaction or a cross-encoder"),
         ("late-interaction", "['x', 'x']", "one dense system of the backend sentence-transformers"),
     ],
 )
@@ -152,8 +157,31 @@ def test_availability_asks_for_packages_and_folders(extend_catalogue, tmp_path, 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     hub = extend_catalogue("hub", **sentence, model="org/x")
     assert not available(hub)
-    (tmp_path / "models--org--x").mkdir()
+    snapshots = tmp_path / "models--org--x" / "snapshots"
+    (snapshots / "one").mkdir(parents=True)
+    assert not available(hub)  # a download that was broken off
+    (snapshots / "one" / "model.safetensors").touch()
     assert available(hub)
+    assert not available(dataclasses.replace(hub, revision="two"))
+    assert not available(dataclasses.replace(hub, requires=("no_such_package",)))
+
+
+def test_a_folder_of_ones_own_stands_in_for_the_hub(tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_MODELS", str(tmp_path))
+    assert entry("labse").folder is None
+    assert entry("mmed-embed").folder == str(tmp_path / "mmed-embed")
+    (tmp_path / "labse").mkdir()
+    mine = entry("labse")
+    assert (mine.folder, mine.revision) == (str(tmp_path / "labse"), None)
+    assert available(mine)
+
+
+def test_systems_with_code_of_their_own_wait_to_be_allowed(extend_catalogue, tmp_path):
+    own = {"backend": "sentence-transformers", "folder": tmp_path, "dimension": 8, "trust_remote_code": True}
+    extend_catalogue("own", **own)
+    extend_catalogue("both", kind="fusion", paradigm="hybrid", k=60, parts=["bm25", "own"])
+    assert not {"own", "both"} & {*available_names()}
+    assert {"own", "both"} <= {*available_names(trust_remote_code=True)}
 
 
 def test_importing_the_systems_loads_no_heavy_library():

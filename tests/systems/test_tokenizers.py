@@ -10,7 +10,7 @@ from analysis.errors import JobCancelledError, SystemLoadError
 from analysis.model import silent
 from analysis.systems import tokenizers
 from analysis.systems.catalogue import entry
-from analysis.systems.encoders import LoadOptions
+from analysis.systems.weights import LoadOptions
 
 LOCAL = {"backend": "sentence-transformers", "dimension": 32}
 FRAMES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]

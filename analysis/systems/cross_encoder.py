@@ -1,0 +1,162 @@
+"""Cross-encoders: a query and a document read together, one score a pair, and the check each model must pass."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import SystemLoadError
+from analysis.systems.catalogue import Entry, limited
+from analysis.systems.encoders import PROOF
+from analysis.systems.weights import (
+    LOADING,
+    LoadOptions,
+    check_positions,
+    folder_to_load,
+    lacking,
+    load_report,
+    loading_arguments,
+    translated,
+    verify_weights,
+    versions,
+)
+
+Pair = tuple[str, str]
+Scores = NDArray[np.float64]
+
+MOST_PAIRS = 32
+"""Pairs in one forward pass."""
+
+
+class Scorer(Protocol):
+    """A loaded cross-encoder. One thread scores at a time; others wait."""
+
+    entry: Entry
+    device: str
+    fresh: tuple[str, ...]  # names of weights that the files lacked, initialised at random
+    libraries: Mapping[str, str]  # name -> version
+
+    def score(self, pairs: Sequence[Pair]) -> Scores:
+        """What the model says of each (query, document), after its own activation, ``(n,)`` float64.
+
+        Raises:
+            SystemLoadError: a score is not finite.
+        """
+        ...
+
+    def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
+        """Tokens of each pair, cut at the limit, ``(n,)``: what batches are made by."""
+        ...
+
+
+def load(system: Entry, options: LoadOptions) -> Scorer:
+    """Load a cross-encoder and put it through the load check.
+
+    Raises:
+        SystemLoadError: it cannot be loaded, or it fails the check.
+    """
+    effective = limited(system, options.max_length)
+    with LOADING:
+        verify_weights(effective)
+        scorer = _construct(effective, options)
+        prove(scorer, lambda: _construct(effective, options))
+    return scorer
+
+
+def _construct(system: Entry, options: LoadOptions) -> Scorer:
+    folder = folder_to_load(system, options)
+    from sentence_transformers import CrossEncoder
+
+    with load_report() as fresh, translated(system):
+        model = CrossEncoder(str(folder), **loading_arguments(system, options))
+    if model.num_labels != 1:
+        raise SystemLoadError(f"{system.name}: {model.num_labels} scores a pair, expected one")
+    if system.max_length is not None:
+        check_positions(system, model)
+        model.max_seq_length = system.max_length
+    return _CrossEncoder(system, model, fresh=lacking(fresh))
+
+
+class _CrossEncoder:
+    """Any model that sentence-transformers loads as a cross-encoder."""
+
+    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...]) -> None:
+        self.entry = system
+        self.fresh = fresh
+        self.device = str(model.device)
+        self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
+        self._model = model
+        self._lock = threading.Lock()
+
+    def score(self, pairs: Sequence[Pair]) -> Scores:
+        import torch
+
+        with self._lock:
+            logits = self._model.predict(
+                list(pairs), batch_size=MOST_PAIRS, activation_fn=torch.nn.Identity(), show_progress_bar=False
+            )
+            # In double precision, or a sigmoid gives its best answers all the same score.
+            scores = self._model.activation_fn(torch.from_numpy(logits).double()).numpy()
+        broken = np.flatnonzero(~np.isfinite(scores))
+        if len(broken):
+            raise SystemLoadError(f"{self.entry.name}: the score of {pairs[broken[0]][0][:60]!r} is not finite")
+        return np.asarray(scores, dtype=np.float64)
+
+    def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
+        limit = self._model.max_seq_length
+        queries, documents = zip(*pairs, strict=True)
+        with self._lock:
+            tokenized = self._model.tokenizer(
+                list(queries), list(documents), truncation=limit is not None, max_length=limit
+            )["input_ids"]
+        return np.fromiter(map(len, tokenized), dtype=np.int64, count=len(pairs))
+
+
+# --- the load check ---------------------------------------------------------------------------------------------------
+
+_ASKED = {  # what the first sentence of each pair of PROOF answers
+    "en": "Does the patient have a fever?",
+    "fr": "Le patient a-t-il de la fièvre ?",
+    "de": "Hat der Patient Fieber?",
+    "es": "¿Tiene fiebre el paciente?",
+    "ja": "患者に熱はありますか。",
+    "zh": "病人发烧吗？",
+    "ru": "У пациента есть температура?",
+}
+
+
+def prove(scorer: Scorer, reload: Callable[[], Scorer]) -> None:
+    """Raise unless the loaded model behaves like a re-ranker.
+
+    Args:
+        scorer: the model just loaded.
+        reload: loads it a second time; the scores must be the same.
+
+    Raises:
+        SystemLoadError: one sentence naming the system and what failed.
+    """
+    name = scorer.entry.name
+    if scorer.fresh:
+        some = ", ".join(scorer.fresh[:3])
+        raise SystemLoadError(
+            f"{name}: the files lack {len(scorer.fresh)} of the model's weights ({some}), which were set at random"
+        )
+    pairs = [(_ASKED[language], text) for language, texts in PROOF.items() for text in texts]
+    scores = scorer.score([*pairs, pairs[0]])
+    if np.ptp(scores) < 1e-9:
+        raise SystemLoadError(f"{name}: every pair gets the same score")
+    if abs(scores[-1] - scores[0]) > 1e-4:
+        raise SystemLoadError(f"{name}: the same pair got two different scores")
+    for language, (right, unrelated) in zip(PROOF, scores[:-1].reshape(-1, 2), strict=True):
+        if language in scorer.entry.languages and right <= unrelated:
+            answer, other = PROOF[language]
+            raise SystemLoadError(
+                f"{name}: in {language}, which it claims to know, {answer!r} scores no higher than {other!r} "
+                f"as an answer to {_ASKED[language]!r}"
+            )
+    if np.abs(reload().score(pairs) - scores[:-1]).max() > 1e-4:
+        raise SystemLoadError(f"{name}: a second load of the same files gave other scores")

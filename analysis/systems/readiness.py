@@ -1,0 +1,94 @@
+"""What of a system is on this machine, and what to type for the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import NamedTuple
+
+from analysis.systems.catalogue import Entry, available, brings_code, entry, in_hub_cache
+
+INSTALLED = "installed"
+IN_CACHE = "in the hub's cache"
+IN_FOLDER = "in a local folder"
+
+
+class Readiness(NamedTuple):
+    """Whether a system runs on this machine."""
+
+    where: str  # what of it is here; empty where nothing is
+    missing: str = ""  # why it cannot run as it is; empty where it can
+    command: str = ""  # what to type; empty where nothing helps, or nothing is needed
+    by_run: bool = True  # a run from a terminal brings what is missing
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs as it is, by a button as by a command."""
+        return not self.missing
+
+
+def readiness(system: Entry, *, benchmark: str = "B") -> Readiness:
+    """What of a system is here, and what it lacks; loads nothing and asks no network.
+
+    Args:
+        system: of the catalogue.
+        benchmark: the one that the command to type shall run it on.
+    """
+    found = [_of_one(model) for model in _models(system)]
+    where = ", ".join(dict.fromkeys(state.where for state in found if state.where))
+    missing = "; ".join(state.missing for state in found if state.missing)
+    if not missing:
+        return Readiness(where)
+    commands = [state.command for state in found if state.command]
+    if not any(state.lost for state in found):
+        trust = " --trust-remote-code" if brings_code(system) else ""
+        commands.append(f"python -m analysis run --benchmark {benchmark} --systems {system.name}{trust}")
+    by_run = not any(state.lost or state.command for state in found)
+    return Readiness(where, missing, " && ".join(dict.fromkeys(commands)), by_run)
+
+
+def _models(system: Entry) -> list[Entry]:
+    """What a system stands on: itself, or its parts down to the last, each once."""
+    if not system.parts:
+        return [system]
+    return list(dict.fromkeys(model for part in system.parts for model in _models(entry(part))))
+
+
+class _State(NamedTuple):
+    """One model: as :class:`Readiness`, with the command that comes before the run."""
+
+    where: str
+    missing: str = ""
+    command: str = ""
+    lost: bool = False  # no command brings what is missing
+
+
+def _of_one(system: Entry) -> _State:
+    here = available(system)
+    if system.kind == "bm25" or system.package:
+        name = system.package or "bm25s"
+        needed = f"python -m pip install {system.install or name}"
+        return _State(INSTALLED) if here else _State("", f"the package {name} is not installed", needed)
+    absent = [package for package in system.requires if importlib.util.find_spec(package) is None]
+    if absent:
+        command = f"python -m pip install {system.install or ' '.join(absent)}"
+        fetched = "" if _place(system) else f"; {_to_download(system)}"
+        return _State(_place(system), f"{system.short_title} imports {', '.join(absent)}{fetched}", command)
+    if here and brings_code(system):
+        return _State(_place(system), f"{system.short_title} brings code of its own, which runs only if you allow it")
+    if here:
+        return _State(_place(system))
+    if system.folder:
+        return _State("", f"the folder {system.folder} is not there", lost=True)
+    return _State("", _to_download(system))
+
+
+def _to_download(system: Entry) -> str:
+    size = f" ({system.size_mb / 1000:.1f} GB)" if system.size_mb else ""
+    return f"{system.short_title}{size} is to be downloaded"
+
+
+def _place(system: Entry) -> str:
+    if system.folder:
+        return IN_FOLDER if Path(system.folder).is_dir() else ""
+    return IN_CACHE if in_hub_cache(system) else ""

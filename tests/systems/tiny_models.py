@@ -1,0 +1,107 @@
+"""Tiny random models in the folder layouts of the hub, one token a character: no blank of a prompt is lost."""
+
+from __future__ import annotations
+
+import json
+import string
+from pathlib import Path
+
+FRAMES = {"bert": ("[PAD]", "[UNK]", "[CLS]", "[SEP]"), "nomic": ("<pad>", "<unk>", "<s>", "</s>")}
+
+
+def tokenizer(folder: Path, *, architecture: str) -> int:
+    """Saves a tokeniser of characters; returns the size of its vocabulary."""
+    import transformers
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+
+    pad, unknown, start, end = FRAMES.get(architecture, FRAMES["nomic"])
+    characters = [*string.ascii_letters, *string.digits, *string.punctuation, " ", "\n"]
+    vocabulary = {token: i for i, token in enumerate([start, pad, end, unknown, *characters])}  # XLM-R's order
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex("[\\s\\S]"), "isolated")
+    last_only = architecture == "qwen3"
+    made.post_processor = processors.TemplateProcessing(
+        single=f"$A {end}" if last_only else f"{start} $A {end}",
+        pair=f"{start} $A {end} {end} $B {end}",
+        special_tokens=[(token, vocabulary[token]) for token in (start, end)],
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token=pad,
+        unk_token=unknown,
+        cls_token=start,
+        sep_token=end,
+        padding_side="left" if last_only else "right",
+    ).save_pretrained(folder)
+    return len(vocabulary)
+
+
+def backbone(folder: Path, *, architecture: str, dimension: int, positions: int) -> None:
+    """Saves one layer of random weights in single precision, with its tokeniser: a folder of transformers."""
+    import torch
+    import transformers as t
+
+    size = tokenizer(folder, architecture=architecture)
+    torch.manual_seed(7)
+    small = {"hidden_size": dimension, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    learned = {"vocab_size": size, "pad_token_id": 1, "max_position_embeddings": positions, **small}
+    grouped = {"vocab_size": size, "pad_token_id": 1, "num_key_value_heads": 2, "head_dim": 16, **small}
+    model = {
+        "bert": lambda: t.BertModel(t.BertConfig(**learned)),
+        "xlm-roberta": lambda: t.XLMRobertaModel(t.XLMRobertaConfig(**learned)),
+        "mpnet": lambda: t.MPNetModel(t.MPNetConfig(**learned)),
+        "qwen3": lambda: t.Qwen3Model(t.Qwen3Config(**grouped)),
+        "gemma3": lambda: t.Gemma3TextModel(
+            t.Gemma3TextConfig(use_bidirectional_attention=True, layer_types=["full_attention"], **grouped)
+        ),
+        "pairs": lambda: t.XLMRobertaForSequenceClassification(t.XLMRobertaConfig(num_labels=1, **learned)),
+        "nomic": lambda: t.BertModel(t.BertConfig(**learned)),
+    }[architecture]()
+    if architecture == "pairs":
+        model.classifier.out_proj.weight.data *= 300  # scores that differ, as those of a trained model do
+    model.save_pretrained(folder)
+
+
+def shipped(plain: Path, folder: Path, *, pooling: str, dimension: int, **more: object) -> None:
+    """The same model as a folder of sentence-transformers, with what stands after its pooling."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+
+    torch.manual_seed(8)
+    widths, activation = more.get("projections", []), more.get("activation", torch.nn.Identity)
+    projections = [
+        Dense(wide, narrow, bias=bool(more.get("bias")), activation_function=activation())
+        for wide, narrow in zip([dimension, *widths], widths, strict=False)
+    ]
+    first = Transformer(str(plain), max_seq_length=more.get("limit"))
+    model = SentenceTransformer(modules=[first, Pooling(dimension, pooling), *projections, Normalize()])
+    model.prompts = more.get("prompts", {})
+    model.save(str(folder))
+
+
+CODE = """
+from transformers import BertConfig, BertModel
+
+
+class NomicBertConfig(BertConfig):
+    model_type = "nomic_bert"
+
+
+class NomicBertModel(BertModel):
+    config_class = NomicBertConfig
+"""
+
+
+def with_code_of_its_own(folder: Path, hub: Path, *, repository: str, revision: str) -> None:
+    """Turns a BERT folder into one whose class lies in a second repository of the hub's cache, as Nomic's does."""
+    config = json.loads((folder / "config.json").read_text())
+    names = {"AutoConfig": "NomicBertConfig", "AutoModel": "NomicBertModel"}
+    config["auto_map"] = {auto: f"{repository}--modeling_hf_nomic_bert.{name}" for auto, name in names.items()}
+    config |= {"model_type": "nomic_bert", "architectures": ["NomicBertModel"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    home = hub / f"models--{repository.replace('/', '--')}"
+    (home / "snapshots" / revision).mkdir(parents=True)
+    (home / "refs").mkdir()
+    (home / "snapshots" / revision / "modeling_hf_nomic_bert.py").write_text(CODE)
