@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import __version__
+from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import manage, notes, query, read, work
+from analysis.cli import manage, notes, own_systems, query, read, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = parser().parse_args(arguments)
     try:
-        return int(options.act(options) or 0)
+        with paths.in_force(options.cache):
+            return int(options.act(options) or 0)
     except JobCancelledError as error:
         print(f"babelscope: {error}", file=sys.stderr)
         return CANCELLED
@@ -51,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     _add_import_run(commands)
     _add_import_results(commands)
     _add_what_if(commands)
+    own_systems.arguments(_command(commands, "add-system", own_systems.add_system, "add a system of your own"))
+    forgotten = _command(commands, "remove-system", own_systems.remove_system, "forget a system of your own")
+    forgotten.add_argument("name", metavar="NAME", help="as it was added")
     _add_manage(commands)
     _add_reading(commands)
     _add_notes(commands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from analysis.cli import published as published_rows
 from analysis.cli import recoverability as recoverability_rows
 from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
+from analysis.jobs import own_systems
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.views import causes as causes_view
@@ -126,6 +127,7 @@ def list_stored(options: argparse.Namespace) -> None:
     """What is there."""
     store = open_source(options.cache)
     rows: list[dict[str, Any]] = [] if store is None else list(_LISTS[options.what](store, options))
+    rows += _own_systems({row["system"] for row in rows}) if options.what == "systems" else []
     write_rows(rows, options.format)
 
 
@@ -163,6 +165,18 @@ def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str,
 def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for label in store.system_labels().values():
         yield {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
+
+
+def _own_systems(stored: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Systems that were added and have no run yet."""
+    for entry in own_systems.added():
+        if entry.name not in stored:
+            yield {
+                "system": entry.name,
+                "title": entry.title,
+                "short": entry.short_title,
+                "paradigm": entry.paradigm,
+            }
 
 
 def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from analysis import paths
 from analysis.errors import InputError
 from analysis.model import PARADIGMS
 
@@ -72,17 +73,44 @@ class Entry:
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
-    """Every system by name, in the order of the file.
+    """Every system by name, in the order of the file; then the reader's own, of the cache folder in force.
 
     Args:
-        path: another catalogue file; by default the one beside this module.
+        path: another catalogue file, alone; by default the one beside this module.
 
     Raises:
-        InputError: the file is not TOML, or a table breaks a rule; names file, table, key and value.
+        InputError: a file is not TOML, or a table breaks a rule; names file, table, key and value.
     """
-    file = path or CATALOGUE
-    state = file.stat()
-    return dict(_load(file, (state.st_mtime_ns, state.st_size)))
+    if path is not None:
+        return dict(_load(*_version(path)))
+    own = paths.cache().own_systems
+    shared = _version(CATALOGUE)
+    return dict(_load(*_version(own), shared) if own.is_file() else _load(*shared))
+
+
+def checked(path: Path, tables: Mapping[str, object]) -> dict[str, Entry]:
+    """The reader's own systems, checked as the catalogue is, on which they stand.
+
+    Args:
+        path: the file that messages name.
+        tables: by name, as TOML gives them.
+
+    Raises:
+        InputError: a table breaks a rule, or has the name of a system of the catalogue.
+    """
+    return _checked(path, tables, _load(*_version(CATALOGUE)))
+
+
+def tables_of(path: Path) -> dict[str, object]:
+    """The tables of a TOML file, unchecked.
+
+    Raises:
+        InputError: it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
 
 
 def entry(name: str, path: Path | None = None) -> Entry:
@@ -107,7 +135,7 @@ def available(system: Entry) -> bool:
         return importlib.util.find_spec(system.package) is not None
     if system.folder:
         return Path(system.folder).expanduser().is_dir()
-    return _hub_folder(system.model or "").is_dir()
+    return hub_folder(system.model or "").is_dir()
 
 
 def available_names() -> tuple[str, ...]:
@@ -157,7 +185,7 @@ def local_weights(system: Entry) -> list[tuple[str, int, int]]:
     return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
-def _hub_folder(model: str) -> Path:
+def hub_folder(model: str) -> Path:
     """Where the hub's client keeps a model that has been downloaded."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
@@ -192,7 +220,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "tokens": TOKENS,
 }
 _COUNTS = ("size_mb", "dimension", "max_length", "k", "pool")
-_NUMBERS = ("k1", "b")
+_NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
 _LISTS = ("languages", "parts")
 
 
@@ -213,16 +241,30 @@ class _Table:
                 raise InputError(f"{self.path}: [{self.name}] {key} is missing")
 
 
+_Version = tuple[Path, tuple[int, int]]
+"""A file, and its time and size, which make an edited file a new one."""
+
+
+def _version(path: Path) -> _Version:
+    state = path.stat()
+    return path, (state.st_mtime_ns, state.st_size)
+
+
 @lru_cache(maxsize=8)
-def _load(path: Path, state: tuple[int, int]) -> Mapping[str, Entry]:
-    """Read and check the file; its time and size, ``state``, make an edited file a new one."""
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
-    entries = {name: _entry(_table(path, name, values=values)) for name, values in tables.items()}
-    for system in entries.values():
-        _check_parts(_Table(path, system.name, tables[system.name]), entries)
+def _load(path: Path, state: tuple[int, int], shared: _Version | None = None) -> Mapping[str, Entry]:
+    """Read and check a file of that state, and what stands in the shared one before it."""
+    known = _load(*shared) if shared else {}
+    return {**known, **_checked(path, tables_of(path), known)}
+
+
+def _checked(path: Path, tables: Mapping[str, object], known: Mapping[str, Entry]) -> dict[str, Entry]:
+    for name in tables:
+        if name in known:
+            raise InputError(f"{path}: [{name}]: the catalogue has a system of this name; expected another one")
+    read = {name: _table(path, name, values=values) for name, values in tables.items()}
+    entries = {name: _entry(table) for name, table in read.items()}
+    for table in read.values():
+        _check_parts(table, {**known, **entries})
     return entries
 
 
@@ -266,7 +308,9 @@ def _check_value(table: _Table, key: str) -> None:
             expected="a whole number above 0",
         )
     elif key in _NUMBERS:
-        _expect(table, key, holds=_is_number(value), expected="a number")
+        most = _NUMBERS[key]
+        holds = isinstance(value, int | float) and _is_number(value) and 0 <= value <= most
+        _expect(table, key, holds=holds, expected=f"a number from 0 to {most:g}")
     elif key in _LISTS:
         _expect(table, key, holds=_is_list_of_text(value), expected="a list of texts")
     elif key == "trust_remote_code":
@@ -331,8 +375,8 @@ def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
     backends = [entries[part].backend for part in system.parts]
     if system.kind == "late-interaction" and backends != ["sentence-transformers"]:
         raise table.fault("parts", "one dense system of the backend sentence-transformers")
-    if system.kind == "fusion" and len(kinds) < 2:
-        raise table.fault("parts", "at least two systems")
+    if system.kind == "fusion" and (len(kinds) < 2 or len(set(system.parts)) < len(kinds)):
+        raise table.fault("parts", "at least two systems, each once")
     if system.kind == "two-stage" and (len(kinds) != 2 or kinds[1] != "late-interaction"):
         raise table.fault("parts", "a first stage and a late interaction")
 

@@ -10,7 +10,7 @@ from analysis import jobs
 from analysis.views import data
 from analysis.views.data import Runnable
 from analysis.views.selection import TaskLabel
-from pages.shared import tables, ui
+from pages.shared import data_own, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -25,7 +25,7 @@ def show(frame: Frame) -> None:
             next_step="Choose another benchmark on the left, or bring one with documents.",
         )
         return
-    found = ui.answer(data.runnable, frame.benchmark.address)
+    found = data.runnable(ui.store(), frame.benchmark.address)  # not remembered: systems come and go without a job
     ready = {row.system.name: row for row in found.systems if row.missing is None}
     ui.takeaway(found.takeaway)
     ui.grey(
@@ -33,6 +33,7 @@ def show(frame: Frame) -> None:
         "it goes on where it stopped: start it again."
     )
     _form(frame.offered.tasks, frame, ready)
+    data_own.show()
     rows: list[Sequence[Cell] | str] = []
     for paradigm in dict.fromkeys(row.system.paradigm for row in found.systems):
         rows.append(paradigm)

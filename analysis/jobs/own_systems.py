@@ -1,0 +1,199 @@
+"""Systems that a person adds: what they say of it, completed by what the model's own files say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import NamedTuple
+
+from analysis import paths
+from analysis.errors import InputError
+from analysis.systems import catalogue, model_files, own
+from analysis.systems.catalogue import DTYPES, POOLINGS, TOKENS, Entry
+from analysis.systems.own import Settings
+
+__all__ = ["DTYPES", "POOLINGS", "TOKENS", "NewSystem", "add", "added", "described", "parts", "remove"]
+
+K1, B, K, POOL = 1.5, 0.75, 60, 30
+"""Where nothing else is said: of BM25, of reciprocal rank fusion, of two stages."""
+
+
+@dataclass(frozen=True)
+class NewSystem:
+    """What a person may say of a system; None leaves it to the model, or to the default of its kind."""
+
+    name: str
+    title: str | None = None
+    paradigm: str | None = None
+    model: str | None = None  # hub id
+    folder: Path | None = None  # of the model's files
+    revision: str | None = None
+    dimension: int | None = None
+    max_length: int | None = None
+    pooling: str | None = None
+    query_prompt: str | None = None
+    document_prompt: str | None = None
+    dtype: str | None = None
+    trust_remote_code: bool | None = None
+    tokens: str | None = None  # of BM25
+    k1: float | None = None
+    b: float | None = None
+    fuse: tuple[str, ...] | None = None  # systems
+    k: int | None = None
+    first: str | None = None  # stage
+    second: str | None = None
+    pool: int | None = None
+
+
+class _Sort(NamedTuple):
+    """A sort of system: what tells it, what else belongs to it, and its paradigm where nothing is said."""
+
+    signs: tuple[str, ...]
+    others: tuple[str, ...]
+    paradigm: str
+
+
+_ANY = ("name", "title", "paradigm")
+_ENCODER = ("dimension", "query_prompt", "document_prompt")
+_SORTS = {
+    "files": _Sort(
+        ("model", "folder"),
+        (*_ENCODER, "revision", "max_length", "pooling", "dtype", "trust_remote_code"),
+        "multilingual dense",
+    ),
+    "bm25": _Sort(("tokens", "k1", "b"), (), "lexical"),
+    "fusion": _Sort(("fuse",), ("k",), "hybrid"),
+    "two-stage": _Sort(("first", "second"), ("pool",), "two-stage"),
+}
+_WAYS = "--model, --folder, --tokens (BM25), --fuse, or --first with --second"
+
+
+def add(asked: NewSystem, folder: Path | None = None) -> Entry:
+    """Keep one more system beside those of the catalogue; a fault changes nothing.
+
+    Args:
+        asked: what is said of it.
+        folder: the cache folder; by default the one of the environment.
+
+    Raises:
+        InputError: what is said does not make a system, or the name is taken.
+        StoreError: the cache folder cannot be written.
+    """
+    return own.add(paths.cache(folder), asked.name, settings=_settings(asked))
+
+
+def remove(name: str, folder: Path | None = None) -> None:
+    """Forget a system that was added; its stored runs stay.
+
+    Raises:
+        InputError: there is none, or another one is composed of it.
+        StoreError: the cache folder cannot be written.
+    """
+    own.remove(paths.cache(folder), name)
+
+
+def added(folder: Path | None = None) -> tuple[Entry, ...]:
+    """The systems that were added.
+
+    Raises:
+        InputError: the file that keeps them is faulty.
+    """
+    return own.entries(paths.cache(folder))
+
+
+def parts() -> dict[str, tuple[str, ...]]:
+    """Systems that others can be composed of: for ``first`` and ``fuse`` any, for ``second`` a late interaction."""
+    known = catalogue.catalogue()
+    late = tuple(name for name, entry in known.items() if entry.kind == "late-interaction")
+    return {"first": tuple(known), "second": late}
+
+
+def described(entry: Entry) -> str:
+    """What is in force of a system, in a few words."""
+    words = [entry.paradigm]
+    if entry.kind == "dense":
+        words += [f"{entry.dimension} dimensions", f"{entry.pooling or 'its own'} pooling"]
+        for role in ("query", "document"):
+            prompt = getattr(entry.prompts, role)
+            words.append(f"{role} prompt {'of its own' if prompt is None else repr(prompt)}")
+        words += [f"{entry.max_length} tokens"] if entry.max_length else []
+    elif entry.kind == "bm25":
+        words.append(f"{entry.tokens}, k1 {entry.k1:g}, b {entry.b:g}")
+    else:
+        detail = f"k {entry.k}" if entry.kind == "fusion" else f"pool {entry.pool}"
+        words += [" and ".join(entry.parts), detail]
+    return ", ".join(words)
+
+
+def _settings(asked: NewSystem) -> Settings:
+    """The table of the system in the catalogue's format."""
+    sort = _sort(asked)
+    table: Settings = {"paradigm": asked.paradigm or _SORTS[sort].paradigm}
+    if asked.title is not None:
+        table |= {"title": asked.title, "short_title": asked.title}
+    if sort == "bm25":
+        told = {"k1": K1 if asked.k1 is None else asked.k1, "b": B if asked.b is None else asked.b}
+        return table | {"kind": "bm25", "tokens": asked.tokens or TOKENS[0], **told}
+    if sort == "fusion":
+        return table | {"kind": "fusion", "parts": list(asked.fuse or ()), "k": K if asked.k is None else asked.k}
+    if sort == "two-stage":
+        stages = [stage for stage in (asked.first, asked.second) if stage is not None]
+        return table | {"kind": "two-stage", "parts": stages, "pool": POOL if asked.pool is None else asked.pool}
+    return table | _of_files(asked)
+
+
+def _sort(asked: NewSystem) -> str:
+    given = {field.name for field in fields(asked) if getattr(asked, field.name) is not None}
+    sort = next((name for name, sort in _SORTS.items() if given & set(sort.signs)), None)
+    if sort is None:
+        raise InputError(f"system {asked.name!r}: expected {_WAYS}")
+    stray = sorted(given - {*_ANY, *_SORTS[sort].signs, *_SORTS[sort].others})
+    if stray:
+        sign = next(name for name in _SORTS[sort].signs if name in given)
+        raise InputError(f"system {asked.name!r}: {_flag(stray[0])} does not go with {_flag(sign)}; expected {_WAYS}")
+    return sort
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _of_files(asked: NewSystem) -> Settings:
+    """A model of sentence-transformers: what is said, else what its files say where they are here."""
+    if asked.model is not None and not asked.model.strip():
+        raise InputError(f"system {asked.name!r}: expected the id of a model, such as organisation/model")
+    if asked.model and asked.folder:
+        raise InputError(f"system {asked.name!r}: expected --model or --folder, not both")
+    home = asked.folder.expanduser().resolve() if asked.folder else _copy(asked)
+    found = model_files.read_folder(home) if home else {}
+    if home and not asked.pooling and not model_files.pools(home):
+        raise InputError(
+            f"system {asked.name!r}: {home} does not say how its token vectors become one; expected --pooling "
+            f"{', '.join(POOLINGS)} (the wrong one gives plausible, wrong scores)"
+        )
+    if asked.dimension is None and "dimension" not in found:
+        raise InputError(f"system {asked.name!r}: expected --dimension, which no file of the model here says")
+    told = {
+        "model": asked.model,
+        "folder": str(home) if asked.folder else None,
+        "revision": asked.revision,
+        "dimension": asked.dimension,
+        "max_length": asked.max_length,
+        "pooling": asked.pooling,
+        "dtype": asked.dtype,
+        "trust_remote_code": asked.trust_remote_code,
+    }
+    table = {"kind": "dense", "backend": "sentence-transformers", **found}
+    table |= {key: value for key, value in told.items() if value is not None}
+    return table | _prompts(asked, found.get("prompts"))
+
+
+def _copy(asked: NewSystem) -> Path | None:
+    return model_files.hub_copy(asked.model, asked.revision) if asked.model else None
+
+
+def _prompts(asked: NewSystem, found: object = None) -> Settings:
+    said = {"query": asked.query_prompt, "document": asked.document_prompt}
+    own_ones = found if isinstance(found, dict) else {}
+    prompts = {**own_ones, **{role: prompt for role, prompt in said.items() if prompt is not None}}
+    return {"prompts": prompts} if prompts else {}
