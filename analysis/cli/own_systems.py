@@ -10,6 +10,7 @@ from pathlib import Path
 from analysis.jobs import own_systems
 from analysis.jobs.own_systems import DTYPES, POOLINGS, TOKENS, NewSystem
 from analysis.model import PARADIGMS
+from analysis.systems.endpoint import BATCH, TIMEOUT
 
 
 def add_system(options: argparse.Namespace) -> None:
@@ -48,6 +49,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
         const=True,
         help="the model brings its own code; run also asks for this flag",
     )
+    remote = command.add_argument_group("an embedding endpoint as OpenAI has it, with --model and --dimension")
+    remote.add_argument("--url", metavar="URL", help="its base, such as https://host/v1; run sends it every text")
+    remote.add_argument("--key-variable", metavar="NAME", help="the environment variable that holds the key")
+    remote.add_argument("--batch", type=int, metavar="N", help=f"texts of one request (default {BATCH})")
+    remote.add_argument("--timeout", type=int, metavar="S", help=f"seconds of one request (default {TIMEOUT:g})")
     words = command.add_argument_group("BM25")
     words.add_argument("--tokens", choices=TOKENS, help=f"how texts are cut (default {TOKENS[0]})")
     words.add_argument("--k1", type=float, metavar="X", help=f"default {own_systems.K1}")

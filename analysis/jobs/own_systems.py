@@ -10,9 +10,10 @@ from analysis import paths
 from analysis.errors import InputError
 from analysis.systems import catalogue, model_files, own
 from analysis.systems.catalogue import DTYPES, POOLINGS, TOKENS, Entry
+from analysis.systems.missing import missing
 from analysis.systems.own import Settings
 
-__all__ = ["DTYPES", "POOLINGS", "TOKENS", "NewSystem", "add", "added", "described", "parts", "remove"]
+__all__ = ["DTYPES", "POOLINGS", "TOKENS", "NewSystem", "add", "added", "described", "missing", "parts", "remove"]
 
 K1, B, K, POOL = 1.5, 0.75, 60, 30
 """Where nothing else is said: of BM25, of reciprocal rank fusion, of two stages."""
@@ -43,6 +44,10 @@ class NewSystem:
     first: str | None = None  # stage
     second: str | None = None
     pool: int | None = None
+    url: str | None = None  # of an embedding endpoint
+    key_variable: str | None = None  # that holds its key
+    batch: int | None = None
+    timeout: int | None = None
 
 
 class _Sort(NamedTuple):
@@ -56,6 +61,9 @@ class _Sort(NamedTuple):
 _ANY = ("name", "title", "paradigm")
 _ENCODER = ("dimension", "query_prompt", "document_prompt")
 _SORTS = {
+    "endpoint": _Sort(
+        ("url",), (*_ENCODER, "model", "revision", "key_variable", "batch", "timeout"), "multilingual dense"
+    ),
     "files": _Sort(
         ("model", "folder"),
         (*_ENCODER, "revision", "max_length", "pooling", "dtype", "trust_remote_code"),
@@ -65,7 +73,7 @@ _SORTS = {
     "fusion": _Sort(("fuse",), ("k",), "hybrid"),
     "two-stage": _Sort(("first", "second"), ("pool",), "two-stage"),
 }
-_WAYS = "--model, --folder, --tokens (BM25), --fuse, or --first with --second"
+_WAYS = "--model, --folder, --url, --tokens (BM25), --fuse, or --first with --second"
 
 
 def add(asked: NewSystem, folder: Path | None = None) -> Entry:
@@ -112,10 +120,12 @@ def described(entry: Entry) -> str:
     """What is in force of a system, in a few words."""
     words = [entry.paradigm]
     if entry.kind == "dense":
-        words += [f"{entry.dimension} dimensions", f"{entry.pooling or 'its own'} pooling"]
+        words += [f"{entry.dimension} dimensions"]
+        words += [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
         for role in ("query", "document"):
             prompt = getattr(entry.prompts, role)
-            words.append(f"{role} prompt {'of its own' if prompt is None else repr(prompt)}")
+            unsaid = "no" if entry.url else "its own"
+            words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
         words += [f"{entry.max_length} tokens"] if entry.max_length else []
     elif entry.kind == "bm25":
         words.append(f"{entry.tokens}, k1 {entry.k1:g}, b {entry.b:g}")
@@ -139,7 +149,7 @@ def _settings(asked: NewSystem) -> Settings:
     if sort == "two-stage":
         stages = [stage for stage in (asked.first, asked.second) if stage is not None]
         return table | {"kind": "two-stage", "parts": stages, "pool": POOL if asked.pool is None else asked.pool}
-    return table | _of_files(asked)
+    return table | (_of_endpoint(asked) if sort == "endpoint" else _of_files(asked))
 
 
 def _sort(asked: NewSystem) -> str:
@@ -186,6 +196,14 @@ def _of_files(asked: NewSystem) -> Settings:
     table = {"kind": "dense", "backend": "sentence-transformers", **found}
     table |= {key: value for key, value in told.items() if value is not None}
     return table | _prompts(asked, found.get("prompts"))
+
+
+def _of_endpoint(asked: NewSystem) -> Settings:
+    if asked.dimension is None:
+        raise InputError(f"system {asked.name!r}: expected --dimension, of the vectors that {asked.url} answers")
+    keys = ("url", "model", "revision", "dimension", "key_variable", "batch", "timeout")
+    told = {key: getattr(asked, key) for key in keys if getattr(asked, key) is not None}
+    return {"kind": "dense", "backend": "endpoint", **told, **_prompts(asked)}
 
 
 def _copy(asked: NewSystem) -> Path | None:

@@ -24,6 +24,7 @@ from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import LoadOptions
+from analysis.systems.missing import missing
 from analysis.systems.workbench import System, Workbench
 
 ALL = "all"
@@ -76,7 +77,7 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
     """
     if request.depth < 1 or request.keep_hits < 1:
         raise InputError(f"depth {request.depth}, keep-hits {request.keep_hits}: expected 1 or more")
-    entries = _entries(request.systems)
+    entries = _entries(request)
     plan = _plan(opened(cache, otherwise=EMPTY), request, entries)
     if not any(wanted for _, wanted in plan):
         return RunReport((), _kept(plan, entries), ())  # the store stays as it is, and so do the pages' caches
@@ -113,14 +114,12 @@ def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
     return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
 
 
-def _entries(names: Sequence[str]) -> list[Entry]:
-    wanted = catalogue.available_names() if ALL in names else names
+def _entries(request: RunRequest) -> list[Entry]:
+    wanted = catalogue.available_names() if ALL in request.systems else request.systems
     entries = [catalogue.entry(name) for name in dict.fromkeys(wanted)]
     for entry in entries:
-        if not catalogue.available(entry):
-            raise InputError(
-                f"system {entry.name!r}: its package {entry.package} is not installed (make install-extras)"
-            )
+        if reason := missing(entry, downloads=not request.load.offline):
+            raise InputError(f"system {entry.name!r}: {reason}")
     return entries
 
 

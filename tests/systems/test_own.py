@@ -12,6 +12,7 @@ from analysis.jobs.own_systems import NewSystem
 from analysis.paths import Cache
 from analysis.systems import bm25, catalogue, model_files, own
 from analysis.systems.assemble import build
+from analysis.systems.missing import missing
 from analysis.systems.workbench import Workbench
 
 
@@ -189,6 +190,19 @@ def test_every_text_comes_back_as_it_was(home, text):
     entry = own_systems.add(NewSystem("x", model="a/b", dimension=8, query_prompt=text, title=text))
     assert catalogue.entry("x") == entry
     assert entry.prompts.query == text
+
+
+def test_what_is_missing_is_said_and_a_hub_model_may_be_downloaded(home, tmp_path, tiny_model):
+    hub = own_systems.add(NewSystem("hub", model="nobody/has-this", dimension=8))
+    fused = own_systems.add(NewSystem("fused", fuse=("bm25", "hub")))
+    assert "the weights of nobody/has-this are not on this machine" in missing(hub)
+    assert missing(fused).startswith("it is composed of hub: the weights of nobody/has-this")
+    assert missing(hub, downloads=True) is missing(fused, downloads=True) is None
+    tiny_model("bert", folder="gone")
+    gone = own_systems.add(NewSystem("gone", folder=tmp_path / "gone", pooling="cls"))
+    assert missing(gone) is None
+    (tmp_path / "gone").rename(tmp_path / "elsewhere")
+    assert missing(gone, downloads=True) == f"the folder {tmp_path / 'gone'} is not there"
 
 
 def test_a_fingerprint_of_the_catalogue_does_not_depend_on_own_systems(home):
