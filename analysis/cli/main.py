@@ -123,6 +123,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     run.add_argument("--offline", action="store_true", help="never ask a model hub")
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
+    run.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
     _add_diagnose(commands)

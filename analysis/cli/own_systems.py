@@ -54,6 +54,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     remote.add_argument("--key-variable", metavar="NAME", help="the environment variable that holds the key")
     remote.add_argument("--batch", type=int, metavar="N", help=f"texts of one request (default {BATCH})")
     remote.add_argument("--timeout", type=int, metavar="S", help=f"seconds of one request (default {TIMEOUT:g})")
+    code = command.add_argument_group("a Python function (texts, role) → array (n, d), with --dimension")
+    code.add_argument(
+        "--function", metavar="MODULE:NAME", help="in --folder, or where Python finds it; run asks for --allow-code"
+    )
     words = command.add_argument_group("BM25")
     words.add_argument("--tokens", choices=TOKENS, help=f"how texts are cut (default {TOKENS[0]})")
     words.add_argument("--k1", type=float, metavar="X", help=f"default {own_systems.K1}")

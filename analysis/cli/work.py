@@ -123,7 +123,10 @@ def run(options: argparse.Namespace) -> None:
         keep_hits=options.keep_hits,
         force=options.force,
         load=LoadOptions(
-            offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length
+            offline=options.offline,
+            trust_remote_code=options.trust_remote_code,
+            max_length=options.max_length,
+            allow_code=options.allow_code,
         ),
     )
     with JobProgress(cache, job_name("run")) as progress:

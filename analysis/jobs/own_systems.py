@@ -11,7 +11,7 @@ from analysis.errors import InputError
 from analysis.systems import catalogue, model_files, own
 from analysis.systems.catalogue import DTYPES, POOLINGS, TOKENS, Entry
 from analysis.systems.missing import missing
-from analysis.systems.own import Settings
+from analysis.systems.own import Settings, described
 
 __all__ = ["DTYPES", "POOLINGS", "TOKENS", "NewSystem", "add", "added", "described", "missing", "parts", "remove"]
 
@@ -48,6 +48,7 @@ class NewSystem:
     key_variable: str | None = None  # that holds its key
     batch: int | None = None
     timeout: int | None = None
+    function: str | None = None  # module:function of one's own
 
 
 class _Sort(NamedTuple):
@@ -61,6 +62,7 @@ class _Sort(NamedTuple):
 _ANY = ("name", "title", "paradigm")
 _ENCODER = ("dimension", "query_prompt", "document_prompt")
 _SORTS = {
+    "function": _Sort(("function",), ("folder", "revision", "dimension"), "multilingual dense"),
     "endpoint": _Sort(
         ("url",), (*_ENCODER, "model", "revision", "key_variable", "batch", "timeout"), "multilingual dense"
     ),
@@ -73,7 +75,7 @@ _SORTS = {
     "fusion": _Sort(("fuse",), ("k",), "hybrid"),
     "two-stage": _Sort(("first", "second"), ("pool",), "two-stage"),
 }
-_WAYS = "--model, --folder, --url, --tokens (BM25), --fuse, or --first with --second"
+_WAYS = "--model, --folder, --url, --function, --tokens (BM25), --fuse, or --first with --second"
 
 
 def add(asked: NewSystem, folder: Path | None = None) -> Entry:
@@ -116,25 +118,6 @@ def parts() -> dict[str, tuple[str, ...]]:
     return {"first": tuple(known), "second": late}
 
 
-def described(entry: Entry) -> str:
-    """What is in force of a system, in a few words."""
-    words = [entry.paradigm]
-    if entry.kind == "dense":
-        words += [f"{entry.dimension} dimensions"]
-        words += [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
-        for role in ("query", "document"):
-            prompt = getattr(entry.prompts, role)
-            unsaid = "no" if entry.url else "its own"
-            words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
-        words += [f"{entry.max_length} tokens"] if entry.max_length else []
-    elif entry.kind == "bm25":
-        words.append(f"{entry.tokens}, k1 {entry.k1:g}, b {entry.b:g}")
-    else:
-        detail = f"k {entry.k}" if entry.kind == "fusion" else f"pool {entry.pool}"
-        words += [" and ".join(entry.parts), detail]
-    return ", ".join(words)
-
-
 def _settings(asked: NewSystem) -> Settings:
     """The table of the system in the catalogue's format."""
     sort = _sort(asked)
@@ -149,7 +132,8 @@ def _settings(asked: NewSystem) -> Settings:
     if sort == "two-stage":
         stages = [stage for stage in (asked.first, asked.second) if stage is not None]
         return table | {"kind": "two-stage", "parts": stages, "pool": POOL if asked.pool is None else asked.pool}
-    return table | (_of_endpoint(asked) if sort == "endpoint" else _of_files(asked))
+    more = {"endpoint": _of_endpoint, "function": _of_function, "files": _of_files}[sort]
+    return table | more(asked)
 
 
 def _sort(asked: NewSystem) -> str:
@@ -204,6 +188,14 @@ def _of_endpoint(asked: NewSystem) -> Settings:
     keys = ("url", "model", "revision", "dimension", "key_variable", "batch", "timeout")
     told = {key: getattr(asked, key) for key in keys if getattr(asked, key) is not None}
     return {"kind": "dense", "backend": "endpoint", **told, **_prompts(asked)}
+
+
+def _of_function(asked: NewSystem) -> Settings:
+    if asked.dimension is None:
+        raise InputError(f"system {asked.name!r}: expected --dimension, of the vectors that {asked.function} returns")
+    folder = str(asked.folder.expanduser().resolve()) if asked.folder else None
+    told = {"function": asked.function, "folder": folder, "revision": asked.revision, "dimension": asked.dimension}
+    return {"kind": "dense", "backend": "function", **{key: value for key, value in told.items() if value is not None}}
 
 
 def _copy(asked: NewSystem) -> Path | None:

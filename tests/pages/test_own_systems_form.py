@@ -7,6 +7,7 @@ from visits import Visit, words
 
 from analysis import jobs
 from analysis.jobs import places
+from analysis.jobs.own_systems import NewSystem
 from analysis.systems import catalogue
 
 
@@ -77,3 +78,19 @@ def test_without_allowed_folders_no_folder_is_offered(own, monkeypatch):
     monkeypatch.delenv(places.VARIABLE, raising=False)
     page = own.page("data", part="run")
     assert "A model folder on the server" not in page.selectbox(key="data-own").options
+
+
+def test_code_runs_from_no_page_and_an_endpoint_only_where_it_is_chosen(own, tmp_path):
+    (tmp_path / "own_module.py").touch()
+    jobs.own_systems.add(NewSystem("code", function="own_module:f", folder=tmp_path, dimension=3))
+    jobs.own_systems.add(NewSystem("remote", url="http://127.0.0.1:1/v1", model="m", dimension=3))
+    jobs.own_systems.add(NewSystem("fused", fuse=("bm25", "remote")))
+    page = own.page("data", part="run")
+    said = words(page)
+    assert "it runs code of its owner: a run in a terminal does, with --allow-code" in said
+    assert said.count("ready; its texts go to a server") == 2
+    assert "Added here: hybrid, bm25 and remote, k 60." in said
+    systems = next(field for field in page.multiselect if field.label == "Systems")
+    assert "code" not in systems.options
+    assert {"remote", "fused"} <= set(systems.options)
+    assert {"remote", "fused"}.isdisjoint(systems.value)
