@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any
 
@@ -188,7 +188,10 @@ class _Job:
             ranking=ranking,
             keep_hits=self._request.keep_hits,
             fingerprint=_fingerprint(task, system.entry, self._request),
-            provenance=self._provenance(system.entry, ranking, seconds),
+            provenance={
+                **self._provenance(system.entry, ranking, seconds),
+                **self._approximate(system.entry, corpus, questions),
+            },
             parents=system.entry.parts,
             facts=count.of,
         )
@@ -197,6 +200,11 @@ class _Job:
 
     def _add_system(self, entry: Entry) -> None:
         self._writer.add_system(entry.name, title=entry.title, short=entry.short_title, paradigm=entry.paradigm)
+
+    def _approximate(self, entry: Entry, corpus: Corpus, questions: Questions) -> Mapping[str, Any]:
+        """How much of the exact answer the searches find that were not exact, by encoder; nothing where all were."""
+        found = self._workbench.recall(list(_dense_parts(entry)), corpus, questions)
+        return {"approximate": {name: asdict(measured) for name, measured in found.items()}} if found else {}
 
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
         encoded = [self._workbench.encoded(part) for part in _dense_parts(entry)]

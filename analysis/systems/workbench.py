@@ -19,6 +19,7 @@ from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
 from analysis.systems import encoders
+from analysis.systems.approximate import Measured
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
 from analysis.systems.encoders import MOST_TEXTS, Encoder, LoadOptions, Role, TokenMatrix, Vectors
 
@@ -136,7 +137,9 @@ class Workbench:
     ) -> None:
         self.options = options or LoadOptions()
         self.progress = progress
+        self.folder = cache.root
         self._store = EmbeddingStore(cache.embeddings)
+        self._measured: dict[tuple[str, str], Measured] = {}
         self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()
         self._doors: dict[str, threading.Lock] = {}
         self._facts: dict[str, EncodedFacts] = {}
@@ -195,6 +198,22 @@ class Workbench:
     def encoded(self, system: Entry) -> EncodedFacts:
         """What this bench has encoded with a dense system so far."""
         return self._facts.get(self._key(system), EncodedFacts())
+
+    def measured(self, system: Entry, corpus: Corpus, questions: Questions, found: Measured) -> None:
+        """Keep how well an approximate search of a dense system did."""
+        with self._lock:
+            self._measured[self._key(system), _digest(corpus, questions)] = found
+
+    def recall(self, systems: Sequence[Entry], corpus: Corpus, questions: Questions) -> dict[str, Measured]:
+        """How well approximate searches of these dense systems did, by name; without those that searched exactly."""
+        if not self._measured:
+            return {}
+        task = _digest(corpus, questions)
+        return {
+            system.name: self._measured[key, task]
+            for system in systems
+            if (key := self._key(system)) and (key, task) in self._measured
+        }
 
     def rank(self, system: System, corpus: Corpus, questions: Questions, *, depth: int) -> Ranking:
         """The system's ranking; that of a part of a composition is remembered, so that it is made once.

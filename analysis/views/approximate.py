@@ -1,0 +1,32 @@
+"""Which chosen runs were not searched exactly, and how much of the exact answer they find, in words."""
+
+from __future__ import annotations
+
+from analysis.store.read import Store
+from analysis.views.evidence import chosen_tasks
+from analysis.views.selection import Selection
+
+
+def sentence(store: Store, selection: Selection) -> str:
+    """One line about the runs of a selection; empty where all were searched exactly.
+
+    Raises:
+        InputError: there is no such benchmark or task.
+    """
+    labels = store.system_labels()
+    parts = []
+    for task in chosen_tasks(store, selection):
+        for run in store.runs([task.task_id]):
+            found = run.provenance.get("approximate") or {}
+            if found and (not selection.systems or run.system in selection.systems):
+                least = min(found.values(), key=lambda measured: float(measured["recall_at_10"]))
+                parts.append(f"{labels[run.system].short} on {task.title}: {_recall(least)}")
+    if not parts:
+        return ""
+    return f"Searched approximately, as there are very many documents. {'; '.join(parts)}."
+
+
+def _recall(measured: dict[str, float]) -> str:
+    first, whole = 100 * measured["recall_at_10"], 100 * measured["recall_at_depth"]
+    found = f"{first:.1f} % of the exact first 10 and {whole:.1f} % of the first {measured['depth']:,} are found"
+    return f"{found}, measured on {measured['sampled']:,} queries"
