@@ -56,6 +56,13 @@ class Measured:
     recall_at_depth: float
     depth: int
 
+    @property
+    def words(self) -> str:
+        """The same for people."""
+        first, whole = 100 * self.recall_at_10, 100 * self.recall_at_depth
+        found = f"{first:.1f} % of the exact first 10 and {whole:.1f} % of the first {self.depth:,} are found"
+        return f"{found}, measured on {self.sampled:,} queries"
+
 
 class Lists:
     """The documents of a corpus in lists.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.store.read import Store
+from analysis.systems.approximate import Measured
 from analysis.views.evidence import chosen_tasks
 from analysis.views.selection import Selection
 
@@ -20,13 +21,7 @@ def sentence(store: Store, selection: Selection) -> str:
             found = run.provenance.get("approximate") or {}
             if found and (not selection.systems or run.system in selection.systems):
                 least = min(found.values(), key=lambda measured: float(measured["recall_at_10"]))
-                parts.append(f"{labels[run.system].short} on {task.title}: {_recall(least)}")
+                parts.append(f"{labels[run.system].short} on {task.title}: {Measured(**least).words}")
     if not parts:
         return ""
     return f"Searched approximately, as there are very many documents. {'; '.join(parts)}."
-
-
-def _recall(measured: dict[str, float]) -> str:
-    first, whole = 100 * measured["recall_at_10"], 100 * measured["recall_at_depth"]
-    found = f"{first:.1f} % of the exact first 10 and {whole:.1f} % of the first {measured['depth']:,} are found"
-    return f"{found}, measured on {measured['sampled']:,} queries"

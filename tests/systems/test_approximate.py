@@ -3,14 +3,23 @@
 import numpy as np
 import pytest
 
+from analysis.jobs import own_systems
+from analysis.jobs.own_systems import NewSystem
 from analysis.paths import Cache
 from analysis.systems import approximate, index
 from analysis.systems.approximate import Lists, search
 from analysis.systems.assemble import build
+from analysis.systems.encoders import LoadOptions
 from analysis.systems.index import Index
 from analysis.systems.workbench import Workbench
 
 COUNT = 3000
+LETTERS = """
+import numpy as np
+
+def encode(texts, role):
+    return np.array([[1 + text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +91,16 @@ def test_lists_are_added_until_the_recall_is_good(lists, vectors):
 
 
 def test_a_dense_system_beyond_the_limit_ranks_as_below_it(small_task, tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path))
+    (tmp_path / "letters_of_approximate.py").write_text(LETTERS, encoding="utf-8")
+    function = "letters_of_approximate:encode"
+    own_systems.add(NewSystem("letters", function=function, folder=tmp_path, dimension=26))
     corpus, questions = small_task
-    bench = Workbench(Cache(tmp_path))
-    system = build("use-multilingual-v3")
+    bench = Workbench(Cache(tmp_path), options=LoadOptions(allow_code=True))
+    system = build("letters")
     exact = system.rank(corpus, questions, depth=4, workbench=bench)
     assert bench.recall([system.entry], corpus, questions) == {}
     monkeypatch.setattr(index, "EXACT_LIMIT", 5)
     found = system.rank(corpus, questions, depth=4, workbench=bench)
     assert found.document.tolist() == exact.document.tolist()
-    assert bench.recall([system.entry], corpus, questions)["use-multilingual-v3"].recall_at_10 == 1.0
+    assert bench.recall([system.entry], corpus, questions)["letters"].recall_at_10 == 1.0

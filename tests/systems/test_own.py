@@ -122,16 +122,6 @@ def test_compositions_stand_on_the_catalogue_and_on_each_other(home):
         own_systems.remove("fused")
 
 
-def test_the_two_stages_rank_for_real(home, small_task):
-    own_systems.add(NewSystem("staged", first="bm25", second="maxsim-all-minilm", pool=2))
-    corpus, questions = small_task
-    found = Workbench(home).rank(build("staged"), corpus, questions, depth=4)
-    assert [corpus.texts[position] for position in found.document[found.query == 0][:2]] == [
-        "Fracture of the wrist",
-        "Fracture of the wrist",
-    ]
-
-
 FAULTS = {
     "the catalogue has a system of this name": ["bm25", "--k1", "1"],
     "expected a name of lower-case letters": ["Mine!", "--k1", "1"],
