@@ -1,5 +1,6 @@
 """Runs that were not searched exactly: their recall stands with them and on the pages."""
 
+import html
 import json
 import shutil
 
@@ -47,3 +48,5 @@ def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path
     (listed,) = json.loads(capsys.readouterr().out)
     assert listed["provenance"]["approximate"]["letters"]["recall_at_10"] == 1.0
     assert said in words(Visit().page("overview"))
+    assert main(["report", "--benchmark", name]) == 0
+    assert html.escape(said) in capsys.readouterr().out
