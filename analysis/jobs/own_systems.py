@@ -111,11 +111,11 @@ def added(folder: Path | None = None) -> tuple[Entry, ...]:
     return own.entries(paths.cache(folder))
 
 
-def parts() -> dict[str, tuple[str, ...]]:
-    """Systems that others can be composed of: for ``first`` and ``fuse`` any, for ``second`` a late interaction."""
-    known = catalogue.catalogue()
-    late = tuple(name for name, entry in known.items() if entry.kind == "late-interaction")
-    return {"first": tuple(known), "second": late}
+def parts() -> dict[str, dict[str, str]]:
+    """Systems that others can be composed of, name to short title: ``first`` and in a fusion any, ``second`` some."""
+    known = catalogue.catalogue().values()
+    late = {entry.name: entry.short_title for entry in known if entry.kind == "late-interaction"}
+    return {"first": {entry.name: entry.short_title for entry in known}, "second": late}
 
 
 def _settings(asked: NewSystem) -> Settings:

@@ -21,7 +21,7 @@ def sentence(store: Store, selection: Selection) -> str:
             found = run.provenance.get("approximate") or {}
             if found and (not selection.systems or run.system in selection.systems):
                 least = min(found.values(), key=lambda measured: float(measured["recall_at_10"]))
-                parts.append(f"{labels[run.system].short} on {task.title}: {Measured(**least).words}")
+                parts.append(f"{labels[run.system].short} on {task.title} ({Measured(**least).words})")
     if not parts:
         return ""
-    return f"Searched approximately, as there are very many documents. {'; '.join(parts)}."
+    return f"Searched approximately, as there are very many documents: {'; '.join(parts)}."

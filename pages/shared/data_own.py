@@ -117,17 +117,19 @@ def _bm25() -> Said:
 def _fusion() -> Said:
     systems = jobs.own_systems.parts()["first"]
     first, second, third = st.columns(3)
-    one = first.selectbox("One", systems, key="own-fused-one")
-    other = second.selectbox("The other", systems, index=1, key="own-fused-other")
+    one = first.selectbox("One", list(systems), format_func=systems.__getitem__, key="own-fused-one")
+    other = second.selectbox(
+        "The other", list(systems), index=1, format_func=systems.__getitem__, key="own-fused-other"
+    )
     k = third.number_input("k", min_value=1, value=K, help="The constant of reciprocal rank fusion.")
     return {"fuse": (one, other), "k": k}
 
 
 def _two_stage() -> Said:
-    systems = jobs.own_systems.parts()
+    firsts, seconds = jobs.own_systems.parts().values()
     first, second, third = st.columns(3)
-    one = first.selectbox("Retrieves", systems["first"], key="own-first")
-    other = second.selectbox("Re-ranks", systems["second"], key="own-second")
+    one = first.selectbox("Retrieves", list(firsts), format_func=firsts.__getitem__, key="own-first")
+    other = second.selectbox("Re-ranks", list(seconds), format_func=seconds.__getitem__, key="own-second")
     pool = third.number_input("Documents re-ranked", min_value=1, value=POOL)
     return {"first": one, "second": other, "pool": pool}
 

@@ -150,7 +150,7 @@ def page(
             frame = _choices(every_task=every_task, systems=systems, everything=everything)
         if frame.selection.without_flagged:
             grey(flags.sentence(frame.tasks, left_out=True))
-        if words := answer(approximate.sentence, frame.selection):
+        if not everything and (words := answer(approximate.sentence, frame.selection._replace(tasks=(), where=()))):
             grey(words)
         yield frame
         with st.sidebar:

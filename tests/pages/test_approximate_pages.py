@@ -41,12 +41,13 @@ def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path
     report = run(cache, request=RunRequest(name, systems=("fused",), load=load), progress=silent)
     assert report.approximate[0].startswith("main: fused: letters: 100.0 %")
     said = sentence(read.open_store(cache), Selection(name))
-    assert said.startswith("Searched approximately, as there are very many documents. Fused on ")
+    assert said.startswith("Searched approximately, as there are very many documents: Fused on ")
     assert "100.0 % of the exact first 10 and 100.0 % of the first" in said
     assert sentence(read.open_store(cache), Selection(name, systems=("bm25",))) == ""
     assert main(["list", "runs", "--system", "fused", "--format", "json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert listed["provenance"]["approximate"]["letters"]["recall_at_10"] == 1.0
     assert said in words(Visit().page("overview"))
+    assert said not in words(Visit().page("data"))
     assert main(["report", "--benchmark", name]) == 0
     assert html.escape(said) in capsys.readouterr().out
