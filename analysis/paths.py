@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +60,11 @@ class Cache:
         return self.root / "notes.sqlite"
 
     @property
+    def own_systems(self) -> Path:
+        """Systems that the reader added to the catalogue."""
+        return self.root / "systems.toml"
+
+    @property
     def uploads(self) -> Path:
         """Files that came through a browser, one folder an upload; a job that has stored them removes them."""
         return self.root / "uploads"
@@ -81,3 +88,18 @@ def cache(folder: str | Path | None = None) -> Cache:
 def models() -> Path:
     """The reader's own models, each in a folder named as its system: ``BABELSCOPE_MODELS``, else ``models/`` there."""
     return Path(os.environ.get(MODELS) or PROJECT / "models").expanduser().resolve()
+
+
+@contextmanager
+def in_force(folder: str | Path | None) -> Iterator[None]:
+    """Make a folder the cache of this process, and of those it starts, for a while; None changes nothing."""
+    before = os.environ.get(ENVIRONMENT_VARIABLE)
+    if folder:
+        os.environ[ENVIRONMENT_VARIABLE] = str(folder)
+    try:
+        yield
+    finally:
+        if folder and before is None:
+            del os.environ[ENVIRONMENT_VARIABLE]
+        elif folder and before is not None:
+            os.environ[ENVIRONMENT_VARIABLE] = before

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import __version__
+from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import manage, notes, query, read, systems, work
+from analysis.cli import manage, notes, own_systems, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = parser().parse_args(arguments)
     try:
-        return int(options.act(options) or 0)
+        with paths.in_force(options.cache):
+            return int(options.act(options) or 0)
     except JobCancelledError as error:
         print(f"babelscope: {error}", file=sys.stderr)
         return CANCELLED
@@ -51,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     _add_import_run(commands)
     _add_import_results(commands)
     _add_what_if(commands)
+    own_systems.arguments(_command(commands, "add-system", own_systems.add_system, "add a system of your own"))
+    forgotten = _command(commands, "remove-system", own_systems.remove_system, "forget a system of your own")
+    forgotten.add_argument("name", metavar="NAME", help="as it was added")
     _add_manage(commands)
     _add_reading(commands)
     _add_notes(commands)
@@ -119,6 +123,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     run.add_argument("--offline", action="store_true", help="never ask a model hub")
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
+    run.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
     convert = _command(commands, "convert-weights", systems.convert_weights, "safetensors beside a model's pickles")

@@ -126,7 +126,11 @@ def _columns(store: Store, asked: Selection, attribute: str) -> Iterator[slices_
 def list_stored(options: argparse.Namespace) -> None:
     """What is there."""
     store = open_source(options.cache)
-    rows: list[dict[str, Any]] = [] if store is None else list(_LISTS[options.what](store, options))
+    rows: list[dict[str, Any]] = []
+    if options.what == "systems":
+        rows = list(system_rows.rows(store, benchmark=options.benchmark or "B"))
+    elif store is not None:
+        rows = list(_LISTS[options.what](store, options))
     write_rows(rows, options.format)
 
 
@@ -161,10 +165,6 @@ def _list_tasks(store: Store, options: argparse.Namespace) -> Iterator[dict[str,
         }
 
 
-def _list_systems(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    yield from system_rows.rows(store, benchmark=options.benchmark or "B")
-
-
 def _list_runs(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for address, task in _stored_tasks(store, options):
         for run in store.runs([task.task_id]):
@@ -192,7 +192,6 @@ def _run(store: Store, run: RunRow) -> dict[str, Any]:
 _LISTS: dict[str, Callable[[Store, argparse.Namespace], Iterator[dict[str, Any]]]] = {
     "benchmarks": _list_benchmarks,
     "tasks": _list_tasks,
-    "systems": _list_systems,
     "runs": _list_runs,
 }
 

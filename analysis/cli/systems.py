@@ -11,18 +11,19 @@ from analysis.systems import catalogue, weights
 from analysis.systems.readiness import readiness
 
 
-def rows(store: Store, *, benchmark: str) -> Iterator[dict[str, Any]]:
+def rows(store: Store | None, *, benchmark: str) -> Iterator[dict[str, Any]]:
     """What ever ran, then what else the catalogue has; whether each can run here, and what to type where it cannot.
 
     Args:
-        store: the store.
+        store: None where nothing is stored yet.
         benchmark: the one that commands to type shall name.
     """
-    for label in store.system_labels().values():
+    ran = store.system_labels() if store else {}
+    for label in ran.values():
         named = {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
         yield {**named, "has_run": True, **_here(label.name, benchmark)}
     for name, entry in catalogue.systems().items():
-        if name not in store.system_labels():
+        if name not in ran:
             named = {"system": name, "title": entry.title, "short": entry.short_title, "paradigm": entry.paradigm}
             yield {**named, "has_run": False, **_here(name, benchmark)}
 

@@ -123,7 +123,10 @@ def run(options: argparse.Namespace) -> None:
         keep_hits=options.keep_hits,
         force=options.force,
         load=LoadOptions(
-            offline=options.offline, trust_remote_code=options.trust_remote_code, max_length=options.max_length
+            offline=options.offline,
+            trust_remote_code=options.trust_remote_code,
+            max_length=options.max_length,
+            allow_code=options.allow_code,
         ),
     )
     with JobProgress(cache, job_name("run")) as progress:
@@ -136,6 +139,8 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
         print(f"kept {item} (stored before with the same settings)", file=sys.stderr)
     for item, reason in report.refused:
         print(f"refused {item}: {reason}", file=sys.stderr)
+    for words in report.approximate:
+        print(f"searched approximately {words}", file=sys.stderr)
     print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
 
 

@@ -1,6 +1,6 @@
 """Long work: builds benchmarks and runs systems, on the command line or in a child process that a page starts."""
 
-from analysis.jobs import annotate, what_if
+from analysis.jobs import annotate, own_systems, what_if
 from analysis.jobs.first_rows import Preview, preview
 from analysis.jobs.manage import LATER
 from analysis.jobs.places import allowed, folders, receive
@@ -48,6 +48,7 @@ __all__ = [
     "last_words",
     "launch",
     "listed",
+    "own_systems",
     "preview",
     "receive",
     "result",

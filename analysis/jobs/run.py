@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any
 
@@ -62,6 +62,7 @@ class RunReport:
     stored: tuple[str, ...]
     kept: tuple[str, ...]  # stored before with the same settings
     refused: tuple[tuple[str, str], ...]  # item and reason
+    approximate: tuple[str, ...] = ()  # item, encoder and what its search finds of the exact answer
 
 
 def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
@@ -87,7 +88,7 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
         job = _Job(store, writer, request, progress, Workbench(cache, options=request.load, progress=progress))
         for task, wanted in plan:
             job.run_task(task, wanted)
-    return RunReport(tuple(job.stored), _kept(plan, entries), tuple(job.refused))
+    return RunReport(tuple(job.stored), _kept(plan, entries), tuple(job.refused), tuple(job.approximate))
 
 
 Plan = list[tuple[TaskRow, list[Entry]]]
@@ -158,6 +159,7 @@ class _Job:
         self._workbench = workbench
         self.stored: list[str] = []
         self.refused: list[tuple[str, str]] = []
+        self.approximate: list[str] = []
 
     def run_task(self, task: TaskRow, wanted: Sequence[Entry]) -> None:
         """Run systems on a task: first every encoding, then every search."""
@@ -198,7 +200,10 @@ class _Job:
             ranking=ranking,
             keep_hits=self._request.keep_hits,
             fingerprint=_fingerprint(task, system.entry, self._request),
-            provenance=self._provenance(system.entry, ranking, seconds),
+            provenance={
+                **self._provenance(system.entry, ranking, seconds),
+                **self._approximate(task, system.entry, corpus, questions),
+            },
             parents=system.entry.parts,
             facts=count.of,
         )
@@ -207,6 +212,12 @@ class _Job:
 
     def _add_system(self, entry: Entry) -> None:
         self._writer.add_system(entry.name, title=entry.title, short=entry.short_title, paradigm=entry.paradigm)
+
+    def _approximate(self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions) -> Mapping[str, Any]:
+        """How much of the exact answer the searches find that were not exact, by encoder; nothing where all were."""
+        found = self._workbench.recall(list(_models(entry)), corpus, questions)
+        self.approximate += [f"{task.name}: {entry.name}: {name}: {measured.words}" for name, measured in found.items()]
+        return {"approximate": {name: asdict(measured) for name, measured in found.items()}} if found else {}
 
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
         encoded = [self._workbench.encoded(part) for part in _models(entry)]

@@ -29,7 +29,7 @@ from analysis.report import (
 from analysis.report.blocks import Section
 from analysis.report.files import whole_file
 from analysis.store.read import Store
-from analysis.views import flags
+from analysis.views import approximate, flags
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import Selection
 
@@ -152,6 +152,8 @@ def _about(store: Store, selection: Selection, found: manifest.Manifest) -> Iter
     labels = [task_label(task) for task in chosen_tasks(store, selection)]
     if flags.total(labels).reasons:
         yield flags.sentence(labels, left_out=selection.without_flagged)
+    if words := approximate.sentence(store, selection):
+        yield words
 
 
 def _contents(sections: Sequence[Section]) -> str:

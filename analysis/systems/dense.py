@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from analysis.model import Corpus, Questions, Ranking
+from analysis.systems import approximate, index
 from analysis.systems.catalogue import Entry
+from analysis.systems.encoders import Vectors
 from analysis.systems.index import Index
 from analysis.systems.workbench import Need, Workbench
 
 
 class Dense:
-    """Exact cosine search over the vectors of one encoder."""
+    """Cosine search over the vectors of one encoder: exact, up to a number of documents."""
 
     def __init__(self, system: Entry) -> None:
         self.entry = system
@@ -21,13 +23,40 @@ class Dense:
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The ``depth`` documents of highest cosine; see :class:`~analysis.systems.workbench.System`."""
         workbench.prepare(self.needs(corpus, questions))
+        if len(corpus) > index.EXACT_LIMIT and len(questions):
+            return self._approximately(corpus, questions, depth=depth, workbench=workbench)
         documents = workbench.vectors(self.entry, corpus.texts, role="document")
         queries = workbench.vectors(self.entry, questions.texts, role="query")
-        index = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
-        return index.search(
+        exact = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
+        return exact.search(
             queries,
             depth=depth,
             excluded=questions.excluded,
             progress=workbench.progress,
             step=f"search {self.entry.short_title}",
         )
+
+    def _approximately(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+        """The same from the lists nearest to each question; the workbench keeps how much of it is found."""
+
+        def read(block: slice) -> Vectors:
+            return workbench.vectors(self.entry, corpus.texts[block], role="document")
+
+        lists = approximate.Lists(
+            read,
+            tie_order=corpus.tie_order,
+            folder=workbench.folder,
+            threads=workbench.options.cores,
+            progress=workbench.progress,
+            step=f"index {self.entry.short_title}",
+        )
+        found, measured = approximate.search(
+            lists,
+            workbench.vectors(self.entry, questions.texts, role="query"),
+            depth=depth,
+            excluded=questions.excluded,
+            progress=workbench.progress,
+            step=f"search {self.entry.short_title}",
+        )
+        workbench.measured(self.entry, corpus, questions, measured)
+        return found

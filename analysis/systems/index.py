@@ -12,6 +12,9 @@ from analysis.model import Progress, Ranking, silent
 
 Excluded = Mapping[int, NDArray[np.int32]]
 
+EXACT_LIMIT = 1_000_000
+"""Documents up to which search is exact; beyond, see :mod:`analysis.systems.approximate`."""
+
 BATCH = 256
 """Queries searched between two progress reports."""
 

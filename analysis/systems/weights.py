@@ -33,6 +33,7 @@ class LoadOptions:
     offline: bool = False  # the hub is not asked, not even for a newer revision
     trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
     max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
+    allow_code: bool = False  # Python functions of the reader's own may run
     threads: int | None = None  # of one forward pass; None is every core this process may use
 
     @property

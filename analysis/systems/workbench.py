@@ -20,6 +20,7 @@ from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
 from analysis.systems import cross_encoder, encoders
+from analysis.systems.approximate import Measured
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
 from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
@@ -141,7 +142,9 @@ class Workbench:
     ) -> None:
         self.options = options or LoadOptions()
         self.progress = progress
+        self.folder = cache.root
         self._store = EmbeddingStore(cache.embeddings)
+        self._measured: dict[tuple[str, str], Measured] = {}
         self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()
         self._scorers: MutableMapping[str, Scorer] = {} if keep else WeakValueDictionary()
         self._doors: dict[str, threading.Lock] = {}
@@ -257,6 +260,22 @@ class Workbench:
         """What this bench has encoded with a dense system, or scored with a cross-encoder, so far."""
         return self._facts.get(self._key(system), EncodedFacts())
 
+    def measured(self, system: Entry, corpus: Corpus, questions: Questions, found: Measured) -> None:
+        """Keep how well an approximate search of a dense system did."""
+        with self._lock:
+            self._measured[self._key(system), _digest(corpus, questions)] = found
+
+    def recall(self, systems: Sequence[Entry], corpus: Corpus, questions: Questions) -> dict[str, Measured]:
+        """How well approximate searches of these dense systems did, by name; without those that searched exactly."""
+        if not self._measured:
+            return {}
+        task = _digest(corpus, questions)
+        return {
+            system.name: self._measured[key, task]
+            for system in systems
+            if (key := self._key(system)) and (key, task) in self._measured
+        }
+
     def rank(self, system: System, corpus: Corpus, questions: Questions, *, depth: int) -> Ranking:
         """The system's ranking; that of a part of a composition is remembered, so that it is made once.
 
@@ -294,6 +313,8 @@ class Workbench:
             "dtype": effective.dtype,
             "role": "any" if encoders.symmetric(effective) else role,
             "prompt": prompt,
+            **({"url": effective.url} if effective.url else {}),
+            **({"function": effective.function} if effective.function else {}),
         }
         if effective.kind == "cross-encoder":
             facts["kind"] = effective.kind

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
-from analysis.systems import catalogue
+from analysis.systems import catalogue, own
 from analysis.systems.readiness import readiness
 from analysis.text import counted
 from analysis.views import slices
@@ -161,6 +161,7 @@ class Runnable:
     command: str | None  # what to type then; None where nothing is needed, or no command helps
     done: tuple[str, ...]  # tasks of the benchmark that it has run on, by title
     note: str
+    leaves: bool  # it sends texts to a server
 
 
 @dataclass(frozen=True)
@@ -345,7 +346,8 @@ def runnable(store: Store, benchmark: str) -> Runnables:
             needed.missing or None,
             needed.command or None,
             tuple(title for title, names in done.items() if entry.name in names),
-            entry.note,
+            entry.note or f"Added here: {own.described(entry)}.",
+            catalogue.leaves(entry),
         )
         for entry in catalogue.systems().values()
         for needed in [readiness(entry, benchmark=benchmark)]

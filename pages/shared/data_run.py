@@ -10,7 +10,7 @@ from analysis import jobs
 from analysis.views import data
 from analysis.views.data import Runnable
 from analysis.views.selection import TaskLabel, capitalised
-from pages.shared import tables, ui
+from pages.shared import data_own, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -25,7 +25,7 @@ def show(frame: Frame) -> None:
             next_step="Choose another benchmark on the left, or bring one with documents.",
         )
         return
-    found = ui.answer(data.runnable, frame.benchmark.address)
+    found = data.runnable(ui.store(), frame.benchmark.address)  # not remembered: systems come and go without a job
     ready = {row.system.name: row for row in found.systems if row.missing is None}
     ui.takeaway(found.takeaway)
     ui.grey(
@@ -33,6 +33,7 @@ def show(frame: Frame) -> None:
         "it goes on where it stopped: start it again."
     )
     _form(frame.offered.tasks, frame, ready)
+    data_own.show()
     _list("Ready to run", [row for row in found.systems if row.missing is None], frame)
     lacking = [row for row in found.systems if row.missing is not None]
     if lacking:
@@ -67,7 +68,7 @@ def _state(row: Runnable) -> Cell:
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:
     titles = {task.name: task.title for task in tasks}
-    new = [name for name, row in ready.items() if len(row.done) < len(tasks)]
+    new = [name for name, row in ready.items() if len(row.done) < len(tasks) and not row.leaves]
     with st.form("run", border=True):
         first, second = st.columns([1, 2])
         task = first.selectbox("Task", [ALL, *titles], format_func=lambda name: titles.get(name, "All tasks"))

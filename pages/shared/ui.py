@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from analysis.errors import BabelscopeError, InputError
-from analysis.views import flags, overview, source
+from analysis.views import approximate, flags, overview, source
 from analysis.views.overview import Contents
 from analysis.views.selection import (
     BenchmarkLabel,
@@ -150,6 +150,8 @@ def page(
             frame = _choices(every_task=every_task, systems=systems, everything=everything)
         if frame.selection.without_flagged:
             grey(flags.sentence(frame.tasks, left_out=True))
+        if not everything and (words := answer(approximate.sentence, frame.selection._replace(tasks=(), where=()))):
+            grey(words)
         yield frame
         with st.sidebar:
             first_start.offer_to_finish()

@@ -1,0 +1,104 @@
+"""What the files of a model say of it: dimension, pooling, prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import InputError
+from analysis.systems.catalogue import POOLINGS, hub_folder
+
+_MODES = {"mean": "mean", "cls": "cls", "lasttoken": "last", "max": "max"}
+_DOCUMENT = ("document", "passage", "corpus")
+
+
+def read_folder(folder: Path) -> dict[str, object]:
+    """Settings that a model folder of sentence-transformers or transformers carries: only those it says.
+
+    Raises:
+        InputError: the folder does not exist, holds no safetensors, or one of its files is not JSON.
+    """
+    if not folder.is_dir():
+        raise InputError(f"folder {folder}: does not exist")
+    if not any(folder.rglob("*.safetensors")):
+        raise InputError(f"folder {folder}: expected weights in .safetensors; no other weights are loaded")
+    found: dict[str, object] = {}
+    own = _json(folder / "config.json")
+    hidden = own.get("hidden_size") or _part(own, "text_config").get("hidden_size")
+    if hidden:
+        found["dimension"] = hidden
+    for module in _modules(folder):
+        found |= _of_module(folder, module)
+    prompts = _prompts(_part(_json(folder / "config_sentence_transformers.json"), "prompts"))
+    return found | ({"prompts": prompts} if prompts else {})
+
+
+def pools(folder: Path) -> bool:
+    """Whether a model folder says how token vectors become one: sentence-transformers would take their mean unasked."""
+    return bool(_modules(folder))
+
+
+def hub_copy(model: str, revision: str | None) -> Path | None:
+    """The folder of a hub model where this machine has it, without asking the hub."""
+    home = hub_folder(model)
+    named = home / "refs" / (revision or "main")
+    commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision or ""
+    folder = home / "snapshots" / commit
+    return folder if commit and folder.is_dir() else None
+
+
+def _modules(folder: Path) -> list[Mapping[str, Any]]:
+    found = _json(folder / "modules.json", kind=list)
+    return [module for module in found if isinstance(module, dict)]
+
+
+def _of_module(folder: Path, module: Mapping[str, Any]) -> dict[str, object]:
+    sort = str(module.get("type", "")).rsplit(".", maxsplit=1)[-1]
+    config = _json(folder / str(module.get("path", "")) / "config.json")
+    if sort == "Dense" and config.get("out_features"):
+        return {"dimension": config["out_features"]}
+    if sort != "Pooling":
+        return {}
+    width = config.get("embedding_dimension") or config.get("word_embedding_dimension")
+    modes = _pooling_modes(config)
+    found: dict[str, object] = {"dimension": width * len(modes)} if isinstance(width, int) and modes else {}
+    if len(modes) == 1 and modes[0] in POOLINGS:
+        found["pooling"] = modes[0]
+    return found
+
+
+def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
+    """The modes in the newer form (``pooling_mode``) or the older one, a switch each."""
+    told = config.get("pooling_mode")
+    if told:
+        modes = [told] if isinstance(told, str) else list(told)
+    else:
+        start = "pooling_mode_"
+        modes = [key.removeprefix(start) for key, value in config.items() if key.startswith(start) and value is True]
+    return [_MODES.get(mode.removesuffix("_token").removesuffix("_tokens"), mode) for mode in modes]
+
+
+def _prompts(own: Mapping[str, Any]) -> dict[str, str]:
+    document = next((str(own[name]) for name in _DOCUMENT if own.get(name)), None)
+    found = {"query": own.get("query"), "document": document}
+    return {role: str(prompt) for role, prompt in found.items() if prompt}
+
+
+def _part(own: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = own.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def _json(file: Path, *, kind: type = dict) -> Any:
+    """What a file says, or nothing where it is not there."""
+    if not file.is_file():
+        return kind()
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not JSON: {error}") from error
+    if not isinstance(found, kind):
+        raise InputError(f"{file}: expected {'an object' if kind is dict else 'a list'}")
+    return found

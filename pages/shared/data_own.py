@@ -1,0 +1,143 @@
+"""Systems of the reader's own: the form that adds one, and what takes one out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from analysis import jobs
+from analysis.errors import BabelscopeError
+from analysis.jobs.own_systems import K1, POOL, POOLINGS, TOKENS, B, K, NewSystem
+from pages.shared import address, tables, ui
+
+SORTS = {
+    "model": "A model of the model hub",
+    "folder": "A model folder on the server",
+    "bm25": "BM25 with other settings",
+    "fusion": "Two systems fused",
+    "two-stage": "One system re-ranked by another",
+}
+TOKEN_WORDS = {"whitespace": "words between blanks", "cjk-bigrams": "and character bigrams for Chinese and Japanese"}
+THEIRS = "as its files say"
+SAID = "own-system-said"
+
+Said = dict[str, Any]
+"""What a form says, by the fields of a new system."""
+
+
+def show() -> None:
+    """The form, and what takes one out again."""
+    if words := st.session_state.pop(SAID, None):
+        ui.grey(words)
+    _add()
+    if names := [entry.name for entry in jobs.own_systems.added()]:
+        _remove(names)
+
+
+def _add() -> None:
+    with st.expander("Add a system of your own", expanded=address.get("own") is not None):
+        offered = {name: words for name, words in SORTS.items() if name != "folder" or jobs.folders()}
+        sort = address.select("What it is", offered, name="own")
+        with st.form(f"own-{sort}", border=False):
+            name = st.text_input("Name", placeholder="lower-case letters, digits, - . + _").strip()
+            said = FIELDS[sort]()
+            if st.form_submit_button("Add it"):
+                _act(lambda: _added(name, said))
+
+
+def _added(name: str, said: Said) -> str:
+    if "folder" in said:
+        said = {**said, "folder": jobs.allowed(said["folder"])}
+    entry = jobs.own_systems.add(NewSystem(name, **said))
+    reason = jobs.own_systems.readiness(entry).missing
+    ready = f"It cannot run yet: {reason}." if reason else "It can run now."
+    return f"Added {name}: {jobs.own_systems.described(entry)}. {ready}"
+
+
+def _remove(names: list[str]) -> None:
+    with st.expander("Remove a system of your own"), st.form("own-remove", border=False):
+        name = st.selectbox("Which", names)
+        ui.grey("Its stored runs stay.")
+        if st.form_submit_button("Remove it"):
+            _act(lambda: _removed(name))
+
+
+def _removed(name: str) -> str:
+    jobs.own_systems.remove(name)
+    return f"Removed {name}."
+
+
+def _act(change: Callable[[], str]) -> None:
+    """Make a change and draw the page anew, or say in one sentence why not."""
+    try:
+        st.session_state[SAID] = change()
+    except BabelscopeError as error:
+        st.error(tables.literal(str(error)))
+        return
+    st.rerun()
+
+
+def _hub_model() -> Said:
+    model = st.text_input("Model id", placeholder="organisation/model").strip()
+    ui.grey("A run in a terminal downloads it where this machine lacks it; its dimension must then be said here.")
+    return {"model": model, **_encoder()}
+
+
+def _folder() -> Said:
+    folder = st.text_input("Folder", placeholder="inside what this server allows").strip()
+    return {"folder": folder, **_encoder()}
+
+
+def _encoder() -> Said:
+    first, second, third = st.columns(3)
+    dimension = first.number_input("Dimension", min_value=1, value=None, placeholder=THEIRS)
+    pooling = second.selectbox("Pooling", POOLINGS, index=None, placeholder=THEIRS)
+    longest = third.number_input("Most tokens of a text", min_value=1, value=None, placeholder=THEIRS)
+    query = first.text_input("Query prompt", value=None, placeholder=THEIRS, help="Put before every query.")
+    document = second.text_input("Document prompt", value=None, placeholder=THEIRS, help="Put before every document.")
+    return {
+        "dimension": dimension,
+        "pooling": pooling,
+        "max_length": longest,
+        "query_prompt": query,
+        "document_prompt": document,
+    }
+
+
+def _bm25() -> Said:
+    first, second, third = st.columns(3)
+    tokens = first.selectbox("Texts are cut into", TOKENS, format_func=lambda name: TOKEN_WORDS[name])
+    k1 = second.number_input("k1", min_value=0.0, value=K1, help="How fast repeated words saturate.")
+    b = third.number_input("b", min_value=0.0, max_value=1.0, value=B, help="How much long documents are discounted.")
+    return {"tokens": tokens, "k1": k1, "b": b}
+
+
+def _fusion() -> Said:
+    systems = jobs.own_systems.parts()["first"]
+    first, second, third = st.columns(3)
+    one = first.selectbox("One", list(systems), format_func=systems.__getitem__, key="own-fused-one")
+    other = second.selectbox(
+        "The other", list(systems), index=1, format_func=systems.__getitem__, key="own-fused-other"
+    )
+    k = third.number_input("k", min_value=1, value=K, help="The constant of reciprocal rank fusion.")
+    return {"fuse": (one, other), "k": k}
+
+
+def _two_stage() -> Said:
+    firsts, seconds = jobs.own_systems.parts().values()
+    first, second, third = st.columns(3)
+    one = first.selectbox("Retrieves", list(firsts), format_func=firsts.__getitem__, key="own-first")
+    other = second.selectbox("Re-ranks", list(seconds), format_func=seconds.__getitem__, key="own-second")
+    pool = third.number_input("Documents re-ranked", min_value=1, value=POOL)
+    return {"first": one, "second": other, "pool": pool}
+
+
+FIELDS: dict[str, Callable[[], Said]] = {
+    "model": _hub_model,
+    "folder": _folder,
+    "bm25": _bm25,
+    "fusion": _fusion,
+    "two-stage": _two_stage,
+}
