@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from analysis.store.read import Store
@@ -39,6 +40,8 @@ def _here(name: str, benchmark: str) -> dict[str, Any]:
 
 
 def convert_weights(options: argparse.Namespace) -> None:
-    """Write safetensors beside the pickles of a model's folder."""
-    for file in weights.convert(options.folder):
+    """Write safetensors beside the pickles of a model's folder; that of a system is compared with the catalogue."""
+    system = catalogue.catalogue().get(options.folder.resolve().name)
+    its_own = system and system.folder and Path(system.folder).resolve() == options.folder.resolve()
+    for file in weights.convert(options.folder, sha256=system.pickle if system and its_own else None):
         print(file)

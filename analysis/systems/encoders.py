@@ -21,6 +21,7 @@ from analysis.systems.weights import (
     LoadOptions,
     check_package,
     check_positions,
+    check_projections,
     first_line,
     folder_to_load,
     lacking,
@@ -307,6 +308,7 @@ def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _Sentence
     with load_report() as fresh, translated(system):
         model = SentenceTransformer(str(folder), **loading_arguments(system, options))
         _set_pooling(system, model)
+    check_projections(system, model)
     _set_max_length(system, model)
     return _SentenceTransformer(system, model, fresh=lacking(fresh))
 
