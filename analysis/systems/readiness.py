@@ -72,11 +72,11 @@ def download(system: Entry, repository: str) -> Download:
 
 
 def conversion(system: Entry) -> str:
-    """The command that fetches a model whose repository has a pickle alone, and makes it loadable."""
+    """The commands that fetch a model whose repository has a pickle alone, and make it loadable."""
     home = paths.models() / system.name
     folder = shlex.quote(str(home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home))
-    whole = Download(str(system.model), system.revision, ("*.json", "*.txt", "*.model", "pytorch_model*.bin"))
-    return f"{whole} --local-dir {folder} && python -m analysis convert-weights {folder}"
+    whole = Download(str(system.model), system.revision, ())
+    return f'{whole} --exclude "onnx/*" --local-dir {folder} && python -m analysis convert-weights {folder}'
 
 
 def _models(system: Entry) -> list[Entry]:

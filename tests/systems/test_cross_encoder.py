@@ -158,8 +158,8 @@ def test_what_a_composition_lacks_is_said_model_by_model(reranked, monkeypatch, 
     once = "BGE-M3 (2.3 GB) is to be downloaded, and its pickle converted once"
     assert lacking.missing == f"{once}; BGE reranker (2.3 GB) is to be downloaded"
     fetch, convert, run = lacking.command.split(" && ")
-    assert fetch.startswith("hf download BAAI/bge-m3 --revision 5617a9f61b028005a4858fdac845db406aefb181 --include")
-    assert fetch.endswith(f'--include "pytorch_model*.bin" --local-dir {tmp_path / "models" / "bge-m3"}')
+    assert fetch.startswith("hf download BAAI/bge-m3 --revision 5617a9f61b028005a4858fdac845db406aefb181 --exclude")
+    assert fetch.endswith(f'"onnx/*" --local-dir {tmp_path / "models" / "bge-m3"}')
     assert convert == f"python -m analysis convert-weights {tmp_path / 'models' / 'bge-m3'}"
     assert run == "python -m analysis run --benchmark mine --systems bge-m3-reranker"
     assert not lacking.by_run
