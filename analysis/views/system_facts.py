@@ -21,6 +21,7 @@ class ModelFacts:
     title: str
     origin: str  # hub id, package with its version, folder, server or function
     commit: str | None  # of the hub; None where none is pinned, or it is not from a hub
+    code: str  # hub id and commit of its own code, where that lies apart; empty where it has none of its own
     licence: str  # of the weights; empty where the table says nothing
     size_mb: int | None  # of the weights
     dimension: int | None  # of its vectors; None for a cross-encoder, or where its files say
@@ -88,6 +89,7 @@ def _model(entry: Entry) -> ModelFacts:
         entry.title,
         _origin(entry),
         entry.revision if entry.model else None,
+        f"{entry.code} {entry.code_revision}" if entry.code else "",
         entry.licence,
         entry.size_mb,
         entry.dimension,

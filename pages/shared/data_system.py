@@ -52,6 +52,7 @@ def _rows(model: ModelFacts) -> dict[str, str]:
     return {
         "From": model.origin,
         "Commit": model.commit or "",
+        "Its own code": model.code,
         "Licence": model.licence,
         "Size of the weights": data.size(model.size_mb * 1_000_000) if model.size_mb else "",
         "Vectors": f"{model.dimension:,} numbers" if model.dimension else "" if pairs else OWN,

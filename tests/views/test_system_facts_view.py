@@ -33,6 +33,9 @@ def test_a_composition_names_what_it_is_made_of():
         ("bge-m3", 1024, 8192),
         ("bge-reranker-v2-m3", None, 512),
     ]
+    assert system_facts("nomic-embed-text-v2-moe").models[0].code == (
+        "nomic-ai/nomic-bert-2048 7710840340a098cfb869c4f65e87cf2b1b70caca"
+    )
     words = "words between blanks, lower-cased"
     assert system_facts("bm25").settings == (("Texts are cut into", words), ("k1", "1.5"), ("b", "0.75"))
     assert [model.name for model in system_facts("use-maxsim").models] == ["use-multilingual-v3", "all-minilm-l6-v2"]
