@@ -128,7 +128,8 @@ def list_stored(options: argparse.Namespace) -> None:
     store = open_source(options.cache)
     rows: list[dict[str, Any]] = []
     if options.what == "systems":
-        rows = list(system_rows.rows(store, benchmark=options.benchmark or "B"))
+        wanted = {"benchmark": options.benchmark or "B", "facts": options.format == "json"}
+        rows = list(system_rows.rows(store, **wanted))
     elif store is not None:
         rows = list(_LISTS[options.what](store, options))
     write_rows(rows, options.format)

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from analysis.store.read import Store
 from analysis.systems import catalogue, weights
 from analysis.systems.readiness import readiness
+from analysis.views.system_facts import system_facts
 
 
-def rows(store: Store | None, *, benchmark: str) -> Iterator[dict[str, Any]]:
+def rows(store: Store | None, *, benchmark: str, facts: bool) -> Iterator[dict[str, Any]]:
     """What ever ran, then what else the catalogue has; whether each can run here, and what to type where it cannot.
 
     Args:
         store: None where nothing is stored yet.
         benchmark: the one that commands to type shall name.
+        facts: what is known of the models of each, too: what no table has room for.
     """
     ran = store.system_labels() if store else {}
     for label in ran.values():
         named = {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
-        yield {**named, "has_run": True, **_here(label.name, benchmark)}
+        yield {**named, "has_run": True, **_here(label.name, benchmark), **_facts(label.name, wanted=facts)}
     for name, entry in catalogue.systems().items():
         if name not in ran:
             named = {"system": name, "title": entry.title, "short": entry.short_title, "paradigm": entry.paradigm}
-            yield {**named, "has_run": False, **_here(name, benchmark)}
+            yield {**named, "has_run": False, **_here(name, benchmark), **_facts(name, wanted=facts)}
 
 
 def _here(name: str, benchmark: str) -> dict[str, Any]:
@@ -38,7 +41,15 @@ def _here(name: str, benchmark: str) -> dict[str, Any]:
     return {"runs_here": needed.runs, "here": needed.where or None, "missing": missing, "command": command}
 
 
+def _facts(name: str, *, wanted: bool) -> dict[str, Any]:
+    if not wanted:
+        return {}
+    return {"facts": system_facts(name) if name in catalogue.systems() else None}
+
+
 def convert_weights(options: argparse.Namespace) -> None:
-    """Write safetensors beside the pickles of a model's folder."""
-    for file in weights.convert(options.folder):
+    """Write safetensors beside the pickles of a model's folder; that of a system is compared with the catalogue."""
+    system = catalogue.catalogue().get(options.folder.resolve().name)
+    its_own = system and system.folder and Path(system.folder).resolve() == options.folder.resolve()
+    for file in weights.convert(options.folder, sha256=system.pickle if system and its_own else None):
         print(file)

@@ -131,7 +131,9 @@ def _entries(request: RunRequest) -> list[Entry]:
 
 
 def _hint(needed: Readiness) -> str:
-    return f": {needed.command}" if needed.command and not needed.by_run else ""
+    """What to type: what comes before a run, or the run that may ask the hub."""
+    offline = ", and --offline asks no hub" if needed.by_run else ""
+    return f"{offline}: {needed.command}" if needed.command else ""
 
 
 def _tasks(store: Store, request: RunRequest) -> list[TaskRow]:

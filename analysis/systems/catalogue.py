@@ -61,9 +61,11 @@ class Entry:
     revision: str | None = None  # hub commit or tag, or the package's version
     weights: str | None = None  # file verified at load, relative to the folder
     sha256: str | None = None  # of that file
+    pickle: str | None = None  # SHA-256 of the hub's pickle, where there are no safetensors
     dimension: int | None = None  # of the vectors
     max_length: int | None = None  # tokens; None is the model's own limit
     pooling: str | None = None  # one of POOLINGS; None is the model's own
+    projections: tuple[int, ...] = ()  # widths of the dense layers after the pooling, checked at load; empty: not asked
     prompts: Prompts = Prompts()
     dtype: str = "float32"  # one of DTYPES
     trust_remote_code: bool = False  # the model brings its own code
@@ -274,21 +276,21 @@ def hub_folder(model: str) -> Path:
 
 DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
-    *("requires", "key_variable", "batch", "timeout"),
+    *("requires", "key_variable", "batch", "timeout", "pickle"),
 }
-LATER = {"code", "code_revision", "url", "function"}
+LATER = {"code", "code_revision", "url", "function", "projections"}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
 _COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "source", "size_mb")
 _LOADED = (
-    *("model", "folder", "revision", "weights", "sha256", "max_length", "dtype", "languages"),
+    *("model", "folder", "revision", "weights", "sha256", "pickle", "max_length", "dtype", "languages"),
     *("trust_remote_code", "code", "code_revision", "requires", "install"),
 )
 _KEYS = {
     "bm25": ("tokens", "k1", "b"),
     "dense": (
-        *("backend", *_LOADED, "package", "dimension", "pooling", "prompts"),
+        *("backend", *_LOADED, "package", "dimension", "pooling", "projections", "prompts"),
         *("url", "key_variable", "batch", "timeout", "function"),
     ),
     "late-interaction": ("parts",),
@@ -410,6 +412,8 @@ def _check_value(table: _Table, key: str) -> None:
         _expect(table, key, holds=holds, expected=f"a number from 0 to {most:g}")
     elif key in _LISTS:
         _expect(table, key, holds=_is_list_of_text(value), expected="a list of texts")
+    elif key == "projections":
+        _expect(table, key, holds=_is_list_of_counts(value), expected="a list of whole numbers above 0")
     elif key == "trust_remote_code":
         _expect(table, key, holds=isinstance(value, bool), expected="true or false")
     elif key == "prompts":
@@ -431,6 +435,10 @@ def _is_list_of_text(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _is_list_of_counts(value: object) -> bool:
+    return isinstance(value, list) and all(_is_number(item) and isinstance(item, int) and item > 0 for item in value)
+
+
 def _are_prompts(value: object) -> bool:
     return (
         isinstance(value, dict)
@@ -440,14 +448,14 @@ def _are_prompts(value: object) -> bool:
 
 
 _NOT_OF = {  # settings that a backend does not have
-    "endpoint": ("package", "folder", "install", "weights", "sha256", "dtype", "function"),
+    "endpoint": ("package", "folder", "install", "weights", "sha256", "pickle", "dtype", "function"),
     "function": (
-        *("package", "model", "install", "weights", "sha256", "dtype", "prompts"),
+        *("package", "model", "install", "weights", "sha256", "pickle", "dtype", "prompts"),
         *("url", "key_variable", "batch", "timeout"),
     ),
 }
 _ONLY_ELSEWHERE = ("url", "key_variable", "batch", "timeout", "function")
-_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "max_length", "trust_remote_code")
+_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "projections", "max_length", "trust_remote_code")
 
 
 def _check_dense(table: _Table) -> None:
@@ -477,8 +485,11 @@ def _check_model(table: _Table) -> None:
 def _check_digest(table: _Table) -> None:
     if "sha256" in table.values:
         table.require("weights")
-        digest = str(table.values["sha256"])
-        _expect(table, "sha256", holds=bool(re.fullmatch("[0-9a-f]{64}", digest)), expected="64 hex digits")
+    if "pickle" in table.values:
+        table.require("model")
+    for key in ("sha256", "pickle"):
+        digest = str(table.values.get(key, "0" * 64))
+        _expect(table, key, holds=bool(re.fullmatch("[0-9a-f]{64}", digest)), expected="64 hex digits")
 
 
 def _check_other(table: _Table, backend: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
+from analysis.systems.buffers import check_buffers, unset_shown
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.encoders import PROOF
 from analysis.systems.weights import (
@@ -71,8 +72,9 @@ def _construct(system: Entry, options: LoadOptions) -> Scorer:
     folder = folder_to_load(system, options)
     from sentence_transformers import CrossEncoder
 
-    with load_report() as fresh, translated(system):
+    with load_report() as fresh, translated(system), unset_shown():
         model = CrossEncoder(str(folder), **loading_arguments(system, options))
+    check_buffers(system, model)
     if model.num_labels != 1:
         raise SystemLoadError(f"{system.name}: {model.num_labels} scores a pair, expected one")
     if system.max_length is not None:

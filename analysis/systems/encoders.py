@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.systems import own_code
+from analysis.systems.buffers import check_buffers, unset_shown
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.endpoint import Endpoint
 from analysis.systems.weights import (
@@ -21,6 +22,7 @@ from analysis.systems.weights import (
     LoadOptions,
     check_package,
     check_positions,
+    check_projections,
     first_line,
     folder_to_load,
     lacking,
@@ -304,9 +306,11 @@ def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _Sentence
     folder = folder_to_load(system, options)
     from sentence_transformers import SentenceTransformer
 
-    with load_report() as fresh, translated(system):
+    with load_report() as fresh, translated(system), unset_shown():
         model = SentenceTransformer(str(folder), **loading_arguments(system, options))
         _set_pooling(system, model)
+    check_projections(system, model)
+    check_buffers(system, model)
     _set_max_length(system, model)
     return _SentenceTransformer(system, model, fresh=lacking(fresh))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
+from analysis import paths
 from analysis.systems.catalogue import Entry, available, brings_code, entry, in_hub_cache, runs_function
 
 INSTALLED = "installed"
@@ -49,6 +51,34 @@ def readiness(system: Entry, *, benchmark: str = "B") -> Readiness:
     return Readiness(where, missing, " && ".join(dict.fromkeys(commands)), by_run)
 
 
+class Download(NamedTuple):
+    """What is fetched of a repository of the hub; as text, the command that fetches it."""
+
+    repository: str
+    revision: str | None
+    patterns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        pinned = f" --revision {self.revision}" if self.revision else ""
+        return f"hf download {self.repository}{pinned}" + "".join(f' --include "{one}"' for one in self.patterns)
+
+
+def download(system: Entry, repository: str) -> Download:
+    """What a model needs of its own repository, or of that of its code: never a pickle."""
+    if repository == system.code:
+        return Download(repository, system.code_revision, ("*.py", "*.json"))
+    code = ("*.py",) if system.trust_remote_code else ()
+    return Download(repository, system.revision, ("*.json", "*.txt", "*.model", "*.safetensors", *code))
+
+
+def conversion(system: Entry) -> str:
+    """The commands that fetch a model whose repository has a pickle alone, and make it loadable."""
+    home = paths.models() / system.name
+    folder = shlex.quote(str(home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home))
+    whole = Download(str(system.model), system.revision, ())
+    return f'{whole} --exclude "onnx/*" --local-dir {folder} && python -m analysis convert-weights {folder}'
+
+
 def _models(system: Entry) -> list[Entry]:
     """What a system stands on: itself, or its parts down to the last, each once."""
     if not system.parts:
@@ -89,6 +119,9 @@ def _of_files(system: Entry, *, here: bool) -> _State:
         return _State(_place(system))
     if system.folder:
         return _State("", f"the folder {system.folder} is not there", lost=True)
+    if system.pickle:
+        once = f"{_to_download(system)}, and its pickle converted once"
+        return _State("", once, conversion(system))
     return _State("", _to_download(system))
 
 

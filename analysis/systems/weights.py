@@ -9,18 +9,27 @@ import logging
 import os
 import pickle as pickle_errors
 import re
+import ssl
 import threading
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError, SystemLoadError
-from analysis.systems.catalogue import Entry
+from analysis.systems.catalogue import Entry, in_hub_cache
+from analysis.systems.readiness import conversion, download
 
 LOADING = threading.RLock()
 """Held while a model loads: loading changes loggers and thread counts of the whole process."""
+
+PATIENCE = 5
+"""Seconds in which the hub must answer at all, before what is here must do."""
 
 UNUSED = ("pooler.",)
 """A head on top of the last hidden state; what encoders pool lies below it."""
@@ -64,10 +73,13 @@ def verify_weights(system: Entry) -> None:
 def _verify(system: Entry, file: Path) -> None:
     if not file.is_file():
         raise SystemLoadError(f"{system.name}: the weights {file} do not exist")
-    with file.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != system.sha256:
+    if (found := _digest(file)) != system.sha256:
         raise SystemLoadError(f"{system.name}: {file} has the SHA-256 {found}, the catalogue says {system.sha256}")
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def model_folder(system: Entry, options: LoadOptions) -> Path:
@@ -97,28 +109,69 @@ def _local_folder(system: Entry) -> Path:
 
 def _hub_folder(system: Entry, options: LoadOptions) -> Path:
     """The folder of a hub model in the hub's local cache, downloaded where that is allowed and needed."""
-    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", *(["*.py"] if system.trust_remote_code else [])]
-    folder = _snapshot(system, str(system.model), revision=system.revision, wanted=wanted, options=options)
+    if system.pickle and not in_hub_cache(system):
+        raise SystemLoadError(f"{system.name}: {system.model} has a pickle alone: {conversion(system)}")
+    folder = _snapshot(system, str(system.model), options=options)
     if system.sha256 and system.weights:
         _verify(system, folder / system.weights)
     return folder
 
 
-def _snapshot(system: Entry, repository: str, *, revision: str | None, wanted: list[str], options: LoadOptions) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
+def _snapshot(system: Entry, repository: str, *, options: LoadOptions) -> Path:
+    """The files of a model, or of its code, at the pinned commit; what the catalogue does not want stays on the hub.
+
+    Where the hub does not answer, or must not be asked, what its cache has is taken.
+    """
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
+    wanted = download(system, repository)
+    alone = _why_alone(constants.ENDPOINT, offline=options.offline, switched_off=constants.is_offline_mode())
     try:
         folder = snapshot_download(
-            repository, revision=revision, allow_patterns=wanted, local_files_only=options.offline
+            repository, revision=wanted.revision, allow_patterns=list(wanted.patterns), local_files_only=bool(alone)
         )
-    except (OSError, ValueError, HfHubHTTPError) as error:
+    except LocalEntryNotFoundError as error:
+        reason = alone or first_line(error)
         raise SystemLoadError(
-            f"{system.name}: {repository} cannot be had from the hub or its cache: {first_line(error)}"
+            f"{system.name}: {repository} is not in the hub's cache, and {reason}; where there is a network: {wanted}"
         ) from error
+    except GatedRepoError as error:
+        terms = f"{constants.ENDPOINT}/{repository}"
+        raise SystemLoadError(
+            f"{system.name}: {repository} wants its terms accepted at {terms}, then: hf auth login"
+        ) from error
+    except Exception as error:  # the hub's client lets through whatever its transport raises
+        raise SystemLoadError(f"{system.name}: {repository} cannot be had from the hub: {first_line(error)}") from error
     return Path(folder)
+
+
+def _why_alone(endpoint: str, *, offline: bool, switched_off: bool) -> str:
+    """Why the hub's cache must do; empty where the hub may be asked, and answers."""
+    if offline:
+        return "--offline asks no hub"
+    if switched_off:
+        return "HF_HUB_OFFLINE forbids asking the hub"
+    return "" if _answers(endpoint, int(time.monotonic() // 60)) else f"the hub ({endpoint}) does not answer"
+
+
+@lru_cache(maxsize=1)
+def _answers(endpoint: str, minute: int) -> bool:
+    """Whether a server answers, whatever it says; asked once a minute.
+
+    The hub's own client tries again for half a minute before it says that it reached nothing.
+    """
+    try:
+        urllib.request.urlopen(urllib.request.Request(endpoint, method="HEAD"), timeout=PATIENCE).close()  # noqa: S310
+    except urllib.error.HTTPError:
+        return True
+    except urllib.error.URLError as error:
+        return isinstance(error.reason, ssl.SSLError)  # the hub's client may know another certificate
+    except OSError:
+        return False
+    return True
 
 
 def _cores() -> int:
@@ -172,7 +225,7 @@ def folder_to_load(system: Entry, options: LoadOptions) -> Path:
     folder = model_folder(system, options)
     _refuse_pickles(system, folder)
     if system.code:
-        _snapshot(system, system.code, revision=system.code_revision, wanted=["*.py", "*.json"], options=options)
+        _snapshot(system, system.code, options=options)
     torch.set_num_threads(options.cores)
     return folder
 
@@ -186,7 +239,8 @@ def _refuse_pickles(system: Entry, folder: Path) -> None:
                 f"python -m analysis convert-weights {pickle.parent}"
             )
     if not list(folder.rglob("*.safetensors")):
-        raise SystemLoadError(f"{system.name}: {folder} has no weights as safetensors")
+        way_out = "" if system.folder or system.package else f": {conversion(system)}"
+        raise SystemLoadError(f"{system.name}: {folder} has no weights as safetensors{way_out}")
 
 
 def loading_arguments(system: Entry, options: LoadOptions) -> dict[str, Any]:
@@ -225,27 +279,56 @@ def check_positions(system: Entry, model: Any) -> None:
                 )
 
 
+def check_projections(system: Entry, model: Any) -> None:
+    """Raise where other projections stand after the pooling than the catalogue says.
+
+    A folder that another program fetched may lack them, and its vectors would look like any others.
+    """
+    from sentence_transformers.base.modules import Dense
+
+    found = tuple(int(module.out_features) for module in model if isinstance(module, Dense))
+    if system.projections and found != system.projections:
+        raise SystemLoadError(
+            f"{system.name}: projections after the pooling to {_widths(found)} dimensions, "
+            f"the catalogue says {_widths(system.projections)}; fetch its folder whole"
+        )
+
+
+def _widths(widths: tuple[int, ...]) -> str:
+    return ", ".join(map(str, widths)) or "none"
+
+
 def lacking(fresh: list[str]) -> tuple[str, ...]:
     """Of the weights that the files lacked, those that matter."""
     return tuple(name for name in fresh if not name.startswith(UNUSED))
 
 
-def convert(folder: Path) -> list[Path]:
+def convert(folder: Path, *, sha256: str | None = None) -> list[Path]:
     """Write safetensors beside the pickles of a folder, so that their models load.
 
     The pickles are read by torch's restricted reader, which builds tensors and runs no code.
+
+    Args:
+        folder: of a model.
+        sha256: what the pickle beside the model's configuration must have; None is not asked.
 
     Returns:
         The files written.
 
     Raises:
-        InputError: no folder, no pickle to convert, or one that holds more than tensors.
+        InputError: no folder, no pickle to convert, another pickle, or one that holds more than tensors.
     """
     if not folder.is_dir():
         raise InputError(f"the folder {folder} does not exist")
     pickles = [file for file in sorted(folder.rglob("pytorch_model.bin")) if not _converted(file).is_file()]
     if not pickles:
         raise InputError(f"{folder}: no pytorch_model.bin without a model.safetensors beside it")
+    if (
+        sha256
+        and folder / "pytorch_model.bin" in pickles
+        and (found := _digest(folder / "pytorch_model.bin")) != sha256
+    ):
+        raise InputError(f"{folder}: its pickle has the SHA-256 {found}, the catalogue says {sha256}")
     return [_convert(file) for file in pickles]
 
 

@@ -10,8 +10,9 @@ from analysis import jobs
 from analysis.views import data
 from analysis.views.data import Runnable
 from analysis.views.selection import TaskLabel, capitalised
-from pages.shared import data_own, tables, ui
-from pages.shared.tables import Cell, Markup
+from analysis.views.system_facts import system_facts
+from pages.shared import data_own, data_system, tables, ui
+from pages.shared.tables import Cell
 from pages.shared.ui import Frame
 
 ALL = "all tasks"
@@ -38,32 +39,44 @@ def show(frame: Frame) -> None:
     lacking = [row for row in found.systems if row.missing is not None]
     if lacking:
         _list("Not ready yet", lacking, frame)
+    data_system.show(found.systems)
 
 
 def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:
-    """Systems by paradigm: what of each is here, and what to type where something lacks."""
+    """Systems by paradigm: what of each is here, or what it lacks."""
     st.subheader(title, anchor=False)
     needs = any(row.missing for row in systems)
     if needs:
-        ui.grey("Type the command in a terminal. A run downloads weights once and keeps them.")
+        ui.grey("Choose one below to read what to type. A run in a terminal downloads weights once and keeps them.")
     rows: list[Sequence[Cell] | str] = []
     for paradigm in dict.fromkeys(row.system.paradigm for row in systems):
         rows.append(capitalised(paradigm))
         rows += [
-            [tables.chip(row.system, dark=frame.dark), _state(row), row.note]
+            [
+                tables.chip(row.system, dark=frame.dark),
+                _state(row, len(frame.offered.tasks)),
+                _licences(row) if needs else row.note,
+            ]
             for row in systems
             if row.system.paradigm == paradigm
         ]
-    columns = {"System": "text", "What it needs" if needs else "Here": "passage", "What to know": "passage"}
+    last = {"Licence of the weights": "text"} if needs else {"What to know": "passage"}
+    columns = {"System": "text", "What it needs" if needs else "Here": "passage" if needs else "text", **last}
     tables.show(tables.table(columns, rows, caption=title))
 
 
-def _state(row: Runnable) -> Cell:
-    if row.missing is None:
-        done = f"; has run on {', '.join(row.done)}" if row.done else ""
-        return f"{capitalised(row.here)}{done}"
-    command = f'<br><code class="typed">{tables.escaped(row.command)}</code>' if row.command else ""
-    return Markup(f"{tables.escaped(capitalised(row.missing))}.{command}")
+def _licences(row: Runnable) -> str:
+    models = system_facts(row.system.name).models
+    return "; ".join(dict.fromkeys(model.licence for model in models if model.licence))
+
+
+def _state(row: Runnable, n_tasks: int) -> str:
+    if row.missing is not None:
+        return f"{capitalised(row.missing)}."
+    if not row.done:
+        return f"{capitalised(row.here)}"
+    done = "every task" if len(row.done) == n_tasks else ", ".join(row.done)
+    return f"{capitalised(row.here)}; has run on {done}"
 
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:

@@ -90,6 +90,24 @@ def test_hostile_names_stay_texts(hostile, part):
         assert "](" not in element.value
 
 
+def test_one_system_in_full(example):
+    page = example.page("data", part="run", about="multilingual-e5-large-instruct")
+    assert not page.exception
+    said = words(page)
+    assert "Instruct: Given a web search query, retrieve relevant passages that answer the query\\nQuery: " in said
+    for fact in ("1,024 numbers", "512 tokens, its prompt included", "the mean of all tokens", "MIT", "1.1 GB"):
+        assert fact in said
+    assert "274baa43b0e13e37fafa6428dbc7938e62e5c439" in said
+    command = "python -m analysis run --benchmark example --systems multilingual-e5-large-instruct"
+    assert [code.value for code in page.code] == [command]
+    (chosen,) = (box for box in page.selectbox if box.label == "System")
+    chosen.set_value("rrf-bm25-bge-m3").run()
+    said = words(page)
+    assert "BM25 (whitespace tokens), then BGE-M3 (dense vectors)" in said
+    assert "8,192 tokens, its prompt included" in said
+    assert page.code[0].value.splitlines()[1].startswith("python -m analysis convert-weights ")
+
+
 def test_an_empty_store_offers_an_import_beside_the_first_build(empty):
     page = empty.page("data")
     assert not page.exception

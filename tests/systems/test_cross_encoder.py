@@ -81,6 +81,18 @@ def test_a_cross_encoder_that_prefers_unrelated_answers_is_refused(reranked):
         cross_encoder.load(system, LoadOptions(offline=True))
 
 
+def test_half_the_precision_gives_nearly_the_same_scores(reranked):
+    system = reranked.second.entry
+    whole = cross_encoder.load(system, LoadOptions(offline=True)).score(PAIRS)
+    half = cross_encoder.load(dataclasses.replace(system, dtype="bfloat16"), LoadOptions(offline=True))
+    scores = half.score(PAIRS)
+    assert str(next(half._model.parameters()).dtype) == "torch.bfloat16"
+    assert scores == pytest.approx(whole, abs=0.05)
+    assert scores.dtype == np.float64
+    assert scores.tolist() != whole.tolist()
+    assert np.unique(scores).size == len(PAIRS)
+
+
 def test_an_encoder_is_no_cross_encoder(extend_catalogue, tmp_path):
     tiny_models.backbone(tmp_path / "plain", architecture="xlm-roberta", dimension=32, positions=64)
     system = extend_catalogue("plain", kind="cross-encoder", paradigm="two-stage", folder=tmp_path / "plain")
@@ -141,7 +153,14 @@ def test_a_pickle_of_tensors_is_converted_and_code_in_one_is_not_run(reranked, w
 def test_what_a_composition_lacks_is_said_model_by_model(reranked, monkeypatch, tmp_path):
     assert readiness(reranked.entry) == ("installed, in a local folder", "", "", True)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    lacking = readiness(catalogue.entry("rrf-bm25-bge-m3"), benchmark="mine")
-    assert lacking.where == "installed"
-    assert lacking.missing == "BGE-M3 (2.3 GB) is to be downloaded"
-    assert lacking.command == "python -m analysis run --benchmark mine --systems rrf-bm25-bge-m3"
+    monkeypatch.setenv("BABELSCOPE_MODELS", str(tmp_path / "models"))
+    lacking = readiness(catalogue.entry("bge-m3-reranker"), benchmark="mine")
+    once = "BGE-M3 (2.3 GB) is to be downloaded, and its pickle converted once"
+    assert lacking.missing == f"{once}; BGE reranker (2.3 GB) is to be downloaded"
+    fetch, convert, run = lacking.command.split(" && ")
+    assert fetch.startswith("hf download BAAI/bge-m3 --revision 5617a9f61b028005a4858fdac845db406aefb181 --exclude")
+    assert fetch.endswith(f'"onnx/*" --local-dir {tmp_path / "models" / "bge-m3"}')
+    assert convert == f"python -m analysis convert-weights {tmp_path / 'models' / 'bge-m3'}"
+    assert run == "python -m analysis run --benchmark mine --systems bge-m3-reranker"
+    assert not lacking.by_run
+    assert readiness(catalogue.entry("rrf-bm25-bge-m3")).where == "installed"

@@ -36,6 +36,14 @@ def tokenizer(folder: Path, *, architecture: str) -> int:
     return len(vocabulary)
 
 
+_AS_IN_EMBEDDINGGEMMA = {
+    "use_bidirectional_attention": True,
+    "num_hidden_layers": 2,
+    "layer_types": ["sliding_attention", "full_attention"],
+    "sliding_window": 16,
+}
+
+
 def backbone(folder: Path, *, architecture: str, dimension: int, positions: int) -> None:
     """Saves one layer of random weights in single precision, with its tokeniser: a folder of transformers."""
     import torch
@@ -51,9 +59,7 @@ def backbone(folder: Path, *, architecture: str, dimension: int, positions: int)
         "xlm-roberta": lambda: t.XLMRobertaModel(t.XLMRobertaConfig(**learned)),
         "mpnet": lambda: t.MPNetModel(t.MPNetConfig(**learned)),
         "qwen3": lambda: t.Qwen3Model(t.Qwen3Config(**grouped)),
-        "gemma3": lambda: t.Gemma3TextModel(
-            t.Gemma3TextConfig(use_bidirectional_attention=True, layer_types=["full_attention"], **grouped)
-        ),
+        "gemma3": lambda: t.Gemma3TextModel(t.Gemma3TextConfig(**grouped | _AS_IN_EMBEDDINGGEMMA)),
         "pairs": lambda: t.XLMRobertaForSequenceClassification(t.XLMRobertaConfig(num_labels=1, **learned)),
         "nomic": lambda: t.BertModel(t.BertConfig(**learned)),
     }[architecture]()
@@ -63,25 +69,30 @@ def backbone(folder: Path, *, architecture: str, dimension: int, positions: int)
 
 
 def shipped(plain: Path, folder: Path, *, pooling: str, dimension: int, **more: object) -> None:
-    """The same model as a folder of sentence-transformers, with what stands after its pooling."""
+    """The same model as a folder of sentence-transformers, with what stands after its pooling.
+
+    A projection has a bias where it has an activation: as LaBSE's with, as EmbeddingGemma's without.
+    """
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Dense, Transformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 
     torch.manual_seed(8)
-    widths, activation = more.get("projections", []), more.get("activation", torch.nn.Identity)
+    widths, activation = more.get("projections", []), getattr(torch.nn, str(more.get("activation", "Identity")))
     projections = [
-        Dense(wide, narrow, bias=bool(more.get("bias")), activation_function=activation())
+        Dense(wide, narrow, bias=activation is not torch.nn.Identity, activation_function=activation())
         for wide, narrow in zip([dimension, *widths], widths, strict=False)
     ]
     first = Transformer(str(plain), max_seq_length=more.get("limit"))
     model = SentenceTransformer(modules=[first, Pooling(dimension, pooling), *projections, Normalize()])
     model.prompts = more.get("prompts", {})
-    model.save(str(folder))
+    model.save(str(folder), create_model_card=False)
 
 
 CODE = """
+import torch
+from safetensors.torch import load_file
 from transformers import BertConfig, BertModel
 
 
@@ -91,7 +102,14 @@ class NomicBertConfig(BertConfig):
 
 class NomicBertModel(BertModel):
     config_class = NomicBertConfig
+
+    @classmethod
+    def from_pretrained(cls, folder, config=None, **rest):
+        model = cls(config, add_pooling_layer=False)
+        model.load_state_dict(load_file(f"{folder}/model.safetensors"), strict=False)
+        return model
 """
+"""Reads its weights itself and does not say which it lacked, as the code of Nomic's repository does."""
 
 
 def with_code_of_its_own(folder: Path, hub: Path, *, repository: str, revision: str) -> None:

@@ -1,0 +1,111 @@
+"""What is known of a system: where its models are from, and what is in force when they read a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.systems import catalogue
+from analysis.systems.catalogue import Entry
+
+TOKENS = {
+    "whitespace": "words between blanks, lower-cased",
+    "cjk-bigrams": "words between blanks, lower-cased; Chinese, Japanese and Korean into pairs of characters",
+}
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One model that a system stands on."""
+
+    name: str  # of its table in the catalogue
+    title: str
+    origin: str  # hub id, package with its version, folder, server or function
+    commit: str | None  # of the hub; None where none is pinned, or it is not from a hub
+    code: str  # hub id and commit of its own code, where that lies apart; empty where it has none of its own
+    licence: str  # of the weights; empty where the table says nothing
+    size_mb: int | None  # of the weights
+    dimension: int | None  # of its vectors; None for a cross-encoder, or where its files say
+    max_length: int | None  # tokens of a text or pair with its prompt; None: its own limit, or none
+    pooling: str | None  # None: its own, or none
+    projections: tuple[int, ...]  # widths of the layers after the pooling
+    query_prompt: str | None  # None: its own
+    document_prompt: str | None
+    precision: str  # of the weights while they compute
+    languages: tuple[str, ...]  # claimed ones; empty: no claim
+    source: str  # where these facts are from
+    note: str
+
+
+@dataclass(frozen=True)
+class SystemFacts:
+    """A system of the catalogue, and the models it stands on."""
+
+    name: str
+    title: str
+    note: str
+    parts: tuple[str, ...]  # titles of what it is composed of
+    settings: tuple[tuple[str, str], ...]  # of its own, in words, with their values
+    models: tuple[ModelFacts, ...]
+
+
+def system_facts(name: str) -> SystemFacts:
+    """What is known of a system of the catalogue.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    entry = catalogue.entry(name)
+    return SystemFacts(
+        entry.name,
+        entry.title,
+        entry.note,
+        tuple(catalogue.entry(part).title for part in entry.parts),
+        tuple(_settings(entry)),
+        tuple(_model(model) for model in _models(entry)),
+    )
+
+
+def _settings(entry: Entry) -> list[tuple[str, str]]:
+    known = {
+        "Texts are cut into": TOKENS.get(entry.tokens or ""),
+        "k1": f"{entry.k1:g}" if entry.k1 is not None else None,
+        "b": f"{entry.b:g}" if entry.b is not None else None,
+        "k": f"{entry.k:,}" if entry.k else None,
+        "Documents rescored": f"{entry.pool:,}" if entry.pool else None,
+    }
+    return [(words, value) for words, value in known.items() if value is not None]
+
+
+def _models(entry: Entry) -> list[Entry]:
+    """The models below a system, each once; itself if it is one."""
+    if entry.kind in ("dense", "cross-encoder"):
+        return [entry]
+    return list(dict.fromkeys(model for part in entry.parts for model in _models(catalogue.entry(part))))
+
+
+def _model(entry: Entry) -> ModelFacts:
+    return ModelFacts(
+        entry.name,
+        entry.title,
+        _origin(entry),
+        entry.revision if entry.model else None,
+        f"{entry.code} {entry.code_revision}" if entry.code else "",
+        entry.licence,
+        entry.size_mb,
+        entry.dimension,
+        entry.max_length,
+        entry.pooling,
+        entry.projections,
+        entry.prompts.query if entry.kind == "dense" else None,
+        entry.prompts.document if entry.kind == "dense" else None,
+        entry.dtype,
+        entry.languages,
+        entry.source,
+        entry.note,
+    )
+
+
+def _origin(entry: Entry) -> str:
+    if entry.package:
+        return f"{entry.package} {entry.revision}"
+    return entry.url or entry.function or entry.folder or entry.model or ""
