@@ -14,6 +14,7 @@ from analysis.languages import language_name
 from analysis.metrics import catalogue
 from analysis.model import SystemLabel
 from analysis.store.read import PublishedColumns, PublishedRow, Store, TaskRow
+from analysis.systems.names import known_as, pinned
 from analysis.text import counted
 from analysis.views import language_choice
 from analysis.views.evidence import benchmark_label, chosen_tasks, one_task, task_label
@@ -28,6 +29,11 @@ DEFINITIONS = {
     "map": ("MAP@{k}", "Average precision in the top {k}, averaged over the queries."),
     "accuracy": ("accuracy@{k}", "The share of queries with a relevant document in the top {k}."),
 }
+
+
+def is_chosen(system: str, chosen: Collection[str]) -> bool:
+    """Whether a published system is one of the chosen ones, by any of its names; all are where none is named."""
+    return not chosen or system in chosen or known_as(system) in {known_as(name) for name in chosen}
 
 
 class PublishedMean(NamedTuple):
@@ -49,6 +55,7 @@ class PublishedSystem:
     file: str  # where the figures come from, below the folder that was imported
     program: str | None
     model_revision: str | None
+    other_revision: str | None  # that the catalogue pins, where it is another one
     dataset_revision: str | None
     evaluated_at: str | None  # ISO time
     published: bool = True
@@ -241,7 +248,7 @@ class _Published:
         sources = {
             row.system: row
             for row in store.published_sources([task.task_id])
-            if not selection.systems or row.system in selection.systems
+            if is_chosen(row.system, selection.systems)
         }
         if not sources:
             return None
@@ -347,6 +354,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _system(found: _Published, label: SystemLabel, means: Mapping[str, PublishedMean]) -> PublishedSystem:
     source = found.sources[label.name]
+    pin = pinned(label.name) if source.model_revision else None
     return PublishedSystem(
         task=found.task.name,
         system=label,
@@ -355,6 +363,7 @@ def _system(found: _Published, label: SystemLabel, means: Mapping[str, Published
         file=source.file,
         program=source.program,
         model_revision=source.model_revision,
+        other_revision=None if pin == source.model_revision else pin,
         dataset_revision=source.dataset_revision,
         evaluated_at=source.evaluated_at.isoformat() if source.evaluated_at else None,
     )
