@@ -141,7 +141,7 @@ def _named(store: Store | None, benchmark: str, found: Sequence[PublishedResult]
     row, stored = current(store, benchmark), set[str]()
     if store and row:
         ids = [task.task_id for task in store.tasks(row.benchmark_id)]
-        stored = {known.system for known in (*store.runs(ids), *store.published_sources(ids))}
+        stored = {run.system for run in store.runs(ids)} | {known.system for known in store.published_sources(ids)}
     called = {name: names.among(name, stored) for name in sorted({result.system for result in found})}
     shared = Counter(called.values())
     alone = {name: new for name, new in called.items() if shared[new] == 1}

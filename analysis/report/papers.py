@@ -31,7 +31,8 @@ def blocks(store: Store, selection: Selection) -> list[Block]:
     if not found:
         return []
     builds = papers.builds(store, selection)
-    words = f"Published, as printed in {papers.source(found)} · in brackets: measured here, {papers.sizes(builds)}"
+    beside = papers.beside(found, builds, where="in brackets")
+    words = f"Published, as printed in {papers.source(found)} · {beside}"
     said: list[Block] = [Heading("Figures of the paper", 3), Grey(words)]
     for more in (papers.another_build(builds), papers.remarks(found)):
         said += [Grey(more)] if more else []

@@ -21,7 +21,7 @@ def known_as(name: str) -> str:
 
 
 def among(name: str, stored: Collection[str]) -> str:
-    """What a system is to be called beside stored ones: as one of them where it is the same, else as in the catalogue."""
+    """What a system is called beside stored ones: as the one that it is, else as in the catalogue."""
     if name in stored:
         return name
     known = known_as(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,12 +45,13 @@ TEXT = "text"
 """The place of what is read from a paper's sentences: the bodies of its tables are not known here."""
 
 TASKS = {
+    "t1-alignment": "Task 1, cross-lingual alignment",
     "t2-discrimination": "Task 2, concept discrimination",
     "t3-evidence": "Task 3, evidence",
     "google-patents": "Google Patents",
     "epo": "EPO",
 }
-"""Titles of the papers' tasks, where none of that name is stored."""
+"""What the papers call their tasks."""
 
 ALL_TASKS = "All tasks"
 
@@ -90,9 +92,10 @@ class PaperFigure(NamedTuple):
         return f"{self.printed} ± {self.plus_minus}" if self.plus_minus else self.printed
 
     @property
-    def place_beyond_text(self) -> str:
-        """Where in the paper, if that says more than that it is not a table."""
-        return "" if self.place == TEXT else self.place
+    def own_name(self) -> str:
+        """What the paper calls the system, where the name of its label does not say it."""
+        called, printed = (set(re.findall(r"\w+", name.casefold())) for name in (self.system.short, self.name))
+        return "" if printed <= called else self.name
 
 
 class Build(NamedTuple):
@@ -147,11 +150,7 @@ def figures(store: Store, selection: Selection, *, page: str | None = None) -> t
     pooled = _pooled([task.name for task in same], rows[0]["benchmark"])
     found = measured.of(store, selection, same, pages={page_of(row) for row in rows}, pooled=pooled)
     shown = [(row, labels.get(row["system"]) or _label(row)) for row in rows]
-    titles = {task.name: task.title for task in stored.values()}
-    return tuple(
-        _figure(row, label, found.get(_key(row, label), measured.NONE), title=titles.get(row["task"], ""))
-        for row, label in shown
-    )
+    return tuple(_figure(row, label, found.get(_key(row, label), measured.NONE)) for row, label in shown)
 
 
 def by_page(benchmark: str) -> dict[str, int]:
@@ -174,8 +173,12 @@ def lines(found: Sequence[PaperFigure]) -> dict[str, list[tuple[SystemLabel, dic
 
 def remarks(found: Sequence[PaperFigure]) -> str:
     """What the paper, or where it stands in it, says beside single figures."""
-    said = {figure: ", ".join(filter(None, [figure.place_beyond_text, figure.note])) for figure in found}
-    return " · ".join(f"{figure.label} of {figure.system.short}: {words}" for figure, words in said.items() if words)
+    said: dict[str, None] = {}
+    for figure in found:
+        place = "" if figure.place == TEXT else figure.place
+        if words := ", ".join(filter(None, [place, figure.note])):
+            said[f"{figure.label} of {figure.system.short}: {words}"] = None
+    return " · ".join(said)
 
 
 def source(found: Sequence[PaperFigure]) -> str:
@@ -193,7 +196,7 @@ def builds(store: Store, selection: Selection) -> tuple[Build, ...]:
     names = {(row["benchmark"], row["task"]) for row in printed()} | N_QUERIES.keys()
     benchmark = store.benchmark(selection.benchmark).name
     return tuple(
-        Build(task.name, task.title, task.n_queries, N_QUERIES.get((benchmark, task.name)))
+        Build(task.name, TASKS[task.name], task.n_queries, N_QUERIES.get((benchmark, task.name)))
         for task in chosen_tasks(store, selection)
         if (benchmark, task.name) in names and task.n_queries
     )
@@ -211,13 +214,24 @@ def another_build(found: Sequence[Build]) -> str:
     return f"Another build than the paper’s: {'; '.join(sizes)}. Nothing measured on it stands beside printed figures."
 
 
-def sizes(found: Sequence[Build]) -> str:
-    """What is known of the size of the tasks on which something is measured, for the grey line."""
+def beside(figures: Sequence[PaperFigure], found: Sequence[Build], *, where: str) -> str:
+    """What stands beside some figures, and what is known of the size of the stored tasks, for the grey line.
+
+    Args:
+        figures: the printed ones.
+        found: the stored tasks.
+        where: what was measured stands, such as "below in grey".
+    """
+    if not any(figure.measured_words for figure in figures):
+        return "nothing measured here stands beside them"
+    return f"{where}: measured here ({_sizes(found)})"
+
+
+def _sizes(found: Sequence[Build]) -> str:
     unsure = [build.title for build in found if build.n_printed is None]
     if unsure:
-        return f"how many queries the paper asks of {', '.join(unsure)} is not known, so not checked to be its build"
-    same = any(not build.is_another for build in found)
-    return "as many queries as in the paper" if same else "nothing measured to set beside them"
+        return f"not checked to be the paper’s build: its number of queries is not known for {', '.join(unsure)}"
+    return "on as many queries as in the paper"
 
 
 @functools.cache
@@ -264,15 +278,13 @@ def _key(row: Mapping[str, str], label: SystemLabel) -> measured.Key:
     )
 
 
-def _figure(
-    row: Mapping[str, str], label: SystemLabel, here: measured.Measured = measured.NONE, *, title: str = ""
-) -> PaperFigure:
+def _figure(row: Mapping[str, str], label: SystemLabel, here: measured.Measured = measured.NONE) -> PaperFigure:
     return PaperFigure(
         paper=row["paper"],
         place=row["place"],
         benchmark=row["benchmark"],
         task=row["task"] or None,
-        task_title=title or TASKS.get(row["task"], ALL_TASKS),
+        task_title=TASKS.get(row["task"], ALL_TASKS),
         system=label,
         name=row["name"],
         measure=row["measure"],

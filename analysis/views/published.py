@@ -21,6 +21,7 @@ from analysis.views.evidence import benchmark_label, chosen_tasks, one_task, tas
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 MAIN = "main_score"
+NO_INTERVALS = "no intervals: the values of each query are not published"
 BESIDE = ("ndcg_at_10", "recall_at_10", "recall_at_100", "rr_at_10", "hit_at_1", "map_at_10")
 """Measures that a leaderboard shows beside the one it is ordered by, where they were published of every system."""
 
@@ -386,7 +387,15 @@ def _board_takeaway(rows: Sequence[PublishedSystem], label: MeasureLabel, shared
 
 def _board_caption(found: _Published, shared: int) -> str:
     over = f"plain mean over {counted(shared, 'subset')} of split {found.split}, as mteb takes it"
-    return f"Published figures, not measured here · {over} · no intervals: the values of each query are not published"
+    parts = ["Published figures, not measured here", over, _build(found.task), NO_INTERVALS]
+    return " · ".join(part for part in parts if part)
+
+
+def _build(task: TaskRow) -> str:
+    """Said where something is measured on the stored task: the name is all that the two are known to share."""
+    if not task.n_queries:
+        return ""
+    return f"on mteb’s own data: nobody checked that these are the {task.n_queries:,} queries stored here"
 
 
 def _absent(found: _Published) -> str:
@@ -460,7 +469,8 @@ def _routes_caption(found: _Published, shown: Sequence[str], known: Sequence[str
         f"{published_label(found.measure).label} by query language (rows) and document language (columns)",
         f"split {found.split}",
         source,
-        "no intervals: the values of each query are not published",
+        _build(found.task),
+        NO_INTERVALS,
         language_choice.of_all(shown, known),
         _absent(found),
     ]

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.views import papers
 from analysis.views.papers import PaperFigure
+from analysis.views.selection import SystemLabel
 from pages.shared import glossary, tables, ui
 from pages.shared.tables import Cell, Markup
 
@@ -23,7 +24,7 @@ def show(frame: ui.Frame, page: ui.PageLink) -> None:
         return
     builds = ui.answer(papers.builds, frame.selection)
     st.header("Figures of the paper", anchor=False)
-    beside = f"below in grey: measured here, {papers.sizes(builds)}"
+    beside = papers.beside(found, builds, where="below in grey")
     ui.caption(f"Published, as printed in {papers.source(found)} · {beside}", more=glossary.PRINTED)
     if words := papers.another_build(builds):
         st.warning(tables.literal(words))
@@ -82,8 +83,14 @@ def _table(found: Sequence[PaperFigure], *, name: str, dark: bool) -> Markup:
         rows.append(title)
         for label, figures in systems:
             cells = (_cell(figures[column]) if column in figures else "" for column in columns)
-            rows.append([tables.chip(label, dark=dark), *cells])
+            rows.append([_system(label, next(iter(figures.values())), dark=dark), *cells])
     return tables.table({"System": "text"} | dict.fromkeys(columns, "number"), rows, caption=name)
+
+
+def _system(label: SystemLabel, figure: PaperFigure, *, dark: bool) -> Markup:
+    """The system, and the paper's own name of it where that is another."""
+    own = f' <span class="soft">{html.escape(figure.own_name)}</span>' if figure.own_name else ""
+    return Markup(tables.chip(label, dark=dark) + own)
 
 
 def _cell(figure: PaperFigure) -> Markup:
@@ -91,7 +98,8 @@ def _cell(figure: PaperFigure) -> Markup:
     where = ", ".join(filter(None, [figure.paper, figure.place]))
     title = html.escape(f"{figure.label} {figure.written} of {figure.name}, {where}")
     here = f'<br><span class="soft">here {html.escape(figure.measured_words)}</span>' if figure.measured_words else ""
-    return Markup(f'<span title="{title}">{html.escape(figure.written)}</span>{here}')
+    kind = ' class="grey"' if figure.printed.startswith(">") else ""
+    return Markup(f'<span title="{title}"{kind}>{html.escape(figure.written)}</span>{here}')
 
 
 def _numbers(found: Sequence[PaperFigure]) -> ui.Table:
