@@ -213,3 +213,8 @@ def test_printed_figures_in_report_and_latex(command, chemistry, tmp_path):
     code, _, err = command("export", "--benchmark", "clinic", "--format", "latex", "--table", "papers")
     assert code == 1
     assert err.splitlines()[-1] == "babelscope: --table papers: clinic has nothing to show in it"
+
+
+def test_a_system_of_which_only_figures_are_published_has_not_run(command):
+    rows = answer(command("list", "systems", "--format", "json"))
+    assert {row["system"]: row["has_run"] for row in rows}[LARGE] is False

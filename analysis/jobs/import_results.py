@@ -83,16 +83,12 @@ def report(results: Results) -> ResultsReport:
 
 
 def _of_the_catalogue(found: Sequence[PublishedResult]) -> Iterator[str]:
-    """Which systems are the catalogue's, and of which another revision than it pins was evaluated."""
-    systems = sorted({result.system for result in found})
-    known = [f"{name} as {names.known_as(name)}" for name in systems if names.known_as(name) != name]
-    if known:
-        yield f"in the catalogue: {', '.join(known)}"
-    pairs = sorted({(result.system, result.model_revision) for result in found if result.model_revision})
-    for system, revision in pairs:
-        pin = names.pinned(system)
-        if pin and pin != revision:
-            yield f"{system}: revision {revision[:12]} was evaluated, the catalogue pins {pin[:12]}"
+    """Which models are systems of the catalogue, and of which another revision than it pins was evaluated."""
+    for name, revision in sorted({(result.system, result.model_revision or "") for result in found}):
+        known, pin = names.known_as(name), names.pinned(name)
+        other = f"; revision {revision[:12]} was evaluated, pinned is {pin[:12]}" if pin and pin != revision else ""
+        if known != name:
+            yield f"{name}: {known} of the catalogue{other if revision else ''}"
 
 
 def _task_report(results: Sequence[PublishedResult]) -> TaskReport:

@@ -198,8 +198,7 @@ def test_results_of_a_known_model_have_the_catalogues_name_and_say_another_revis
         assert [row.system.name for row in board(store, CLINIC._replace(systems=(name,))).rows] == ["bge-m3"]
     notices = report(read_results(ResultsRequest(tmp_path / "r", "x"), progress=silent)).notices
     assert notices == (
-        "in the catalogue: BAAI/bge-m3 as bge-m3",
-        f"BAAI/bge-m3: revision ffffffffffff was evaluated, the catalogue pins {pinned(MODEL)[:12]}",
+        f"BAAI/bge-m3: bge-m3 of the catalogue; revision ffffffffffff was evaluated, pinned is {pinned(MODEL)[:12]}",
     )
 
 
