@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import fairness as charts
 from analysis.views import fairness
-from pages.shared import fairness_table, glossary, language_choice, tables, ui
+from pages.shared import fairness_table, glossary, language_choice, papers_parts, tables, ui
 
 with ui.page(ui.FAIRNESS, every_task=True) as frame:
     if not frame.systems:
@@ -25,4 +25,5 @@ with ui.page(ui.FAIRNESS, every_task=True) as frame:
         ui.chart(charts.by_language(task, dark=frame.dark), key=f"fairness-{task.task.name}", alt=task.takeaway.bold)
         tables.show(fairness_table.table(task, dark=frame.dark))
         ui.download("CSV", *fairness_table.numbers(task), file=f"fairness-{task.task.name}.csv")
+    papers_parts.show(frame, ui.FAIRNESS)
     ui.sidebar_note(f"{sum(task.task.n_queries for task in view.tasks):,} queries")

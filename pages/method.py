@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.views import method
-from pages.shared import method_tables, tables, ui
+from pages.shared import method_tables, papers_parts, tables, ui
 
 with ui.page(ui.METHOD, every_task=True) as frame:
     view = ui.answer(method.page, frame.selection)
@@ -16,6 +16,7 @@ with ui.page(ui.METHOD, every_task=True) as frame:
     tables.show(tables.table({"What": "text", "How": "passage"}, view.seeds, caption="Draws and seeds"))
     st.header("Limits", anchor=False)
     tables.show(method_tables.limits(view))
+    papers_parts.show_all(dark=frame.dark)
     st.header(tables.literal(f"Runs of {view.benchmark.title}"), anchor=False)
     if not view.runs:
         ui.no_systems(frame)

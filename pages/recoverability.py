@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import recoverability as charts
 from analysis.views import recoverability
-from pages.shared import glossary, language_choice, recoverability_table, tables, ui
+from pages.shared import glossary, language_choice, papers_parts, recoverability_table, tables, ui
 
 with ui.page(ui.RECOVERABILITY) as frame:
     if not frame.systems:
@@ -51,4 +51,5 @@ with ui.page(ui.RECOVERABILITY) as frame:
         recoverability_table.show_split(parts, k=k, name=f"{by}-{name}", dark=frame.dark)
     if len(frame.offered.tasks) > 1:
         recoverability_table.show_pooled(frame)
+    papers_parts.show(frame, ui.RECOVERABILITY)
     ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import routes as charts
 from analysis.views import routes
-from pages.shared import address, glossary, language_choice, published_parts, route_table, tables, ui
+from pages.shared import address, glossary, language_choice, papers_parts, published_parts, route_table, tables, ui
 
 RECALLS = {f"recall_at_{k}": f"R@{k}" for k in routes.CUTOFFS}
 OTHERS = {"retention": "Retention", "preference": "Who outranks"}
@@ -71,4 +71,5 @@ with ui.page(ui.ROUTES) as frame:
     if published:
         st.header("Published figures", anchor=False)
         published_parts.show_routes(frame, languages)
+    papers_parts.show(frame, ui.ROUTES)
     ui.sidebar_note(f"{view.task.n_queries:,} queries · {view.task.n_documents:,} documents")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from analysis.charts import tiers as charts
 from analysis.views import tiers
-from pages.shared import glossary, language_choice, tables, tier_table, ui
+from pages.shared import glossary, language_choice, papers_parts, tables, tier_table, ui
 
 with ui.page(ui.TIERS) as frame:
     if not frame.systems:
@@ -39,4 +39,5 @@ with ui.page(ui.TIERS) as frame:
         tiers.examples, frame.selection, system=chosen.system.name, relation=chosen.relation, language=chosen.language
     )
     tier_table.show_examples(found, chosen, dark=frame.dark)
+    papers_parts.show(frame, ui.TIERS)
     ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")

@@ -195,7 +195,7 @@ def test_imported_scores_have_per_query_values_and_no_run(command, imported_stor
     )
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in {"composites", "orders"}])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in {"composites", "orders", "papers"}])
 def test_every_table_in_latex(command, name):
     code, out, err = command("export", *BASE, "--format", "latex", "--table", name)
     assert code == 0, err

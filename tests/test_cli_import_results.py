@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -143,3 +144,77 @@ def test_beside_measured_figures(command, tmp_path):
     rows = list(csv.DictReader(io.StringIO(flat)))
     assert {row["published"] for row in rows} == {"", "True"}
     assert command("check", cache=tmp_path / "cache")[0] == 0
+
+
+# What papers print
+
+
+def test_printed_figures_are_listed_whatever_is_stored(command, tmp_path):
+    found = answer(command("list", "papers", "--format", "json", cache=tmp_path / "nothing"))
+    assert len(found) == 159
+    assert all(row["published"] and row["measured"] is None for row in found)
+    asked = ("list", "papers", "--benchmark", "chemclir-bench", "--task", "epo", "--system", "BAAI/bge-m3")
+    some = answer(command(*asked, "--format", "json"))
+    assert [(row["system"], row["measure"], row["printed"]) for row in some][:2] == [
+        ("bge-m3", "recall_at_10_same", "0.71"),
+        ("bge-m3", "recall_at_10_cross", "0.47"),
+    ]
+    code, out, _ = command("list", "papers", "--format", "csv")
+    assert code == 0
+    assert len(list(csv.DictReader(io.StringIO(out)))) == 159
+
+
+@pytest.fixture(scope="module")
+def chemistry(tmp_path_factory):
+    """The worked example as a task of a paper's benchmark."""
+    made, cache = worked_example(), Cache(tmp_path_factory.mktemp("paper"))
+    made = replace(made, name="chemclir-bench", tasks=(replace(made.tasks[0], name="google-patents"),))
+    ranking = ranking_of(made.tasks[0], [["c-en"], ["c-ja"]], depth=10)
+    put(cache, made, {("google/embeddinggemma-300m", "multilingual dense"): ranking})
+    return cache.root
+
+
+def test_printed_figures_stand_beside_scores_and_routes_marked(command, chemistry):
+    asked = ("--benchmark", "chemclir-bench", "--format")
+    found = answer(command("scores", *asked, "json", cache=chemistry))
+    assert len(found["papers"]) == 138 - 6
+    same = next(row for row in found["papers"] if row["system"] == "google/embeddinggemma-300m")
+    assert (same["measure"], same["printed"], same["measured"], same["published"]) == (
+        "recall_at_10_same", "0.74", 1.0, True,
+    )  # fmt: skip
+    code, out, _ = command("scores", *asked, "csv", cache=chemistry)
+    assert code == 0
+    table = [row for row in csv.DictReader(io.StringIO(out)) if row["aggregate"] == "published"]
+    assert len(table) == 132
+    assert {row["low"] for row in table} == {""}
+    beyond = [row for row in table if not row["value"]]
+    assert {row["method"] for row in beyond} == {"printed in ChemCLIR-Bench: > 1000"}
+    cells = answer(command("routes", *asked, "json", cache=chemistry))["cells"]
+    printed = [cell for cell in cells if cell.get("published")]
+    assert [(cell["query_language"], cell["document_language"], cell["value"]) for cell in printed][:2] == [
+        ("en", "en", 0.69),
+        ("en", "de", 0.18),
+    ]
+    assert {(cell["method"], cell["low"], cell["n"]) for cell in printed} == {("printed in ChemCLIR-Bench", None, None)}
+
+
+def test_printed_figures_in_report_and_latex(command, chemistry, tmp_path):
+    asked = ("--benchmark", "chemclir-bench")
+    code, out, _ = command("export", *asked, "--format", "latex", "--table", "papers", cache=chemistry)
+    assert code == 0
+    assert r"0.74 (1.00) & 0.54 (0.00)" in out
+    assert r"\textgreater{} 1000" in out
+    assert r"$\chi$" in out
+    file = tmp_path / "report.html"
+    assert command("report", *asked, "-o", file, cache=chemistry)[0] == 0
+    text = file.read_text(encoding="utf-8")
+    assert "Figures of the paper" in text
+    assert "0.74 (1.00)" in text
+    code, _, err = command("export", "--benchmark", "clinic", "--format", "latex", "--table", "papers")
+    assert code == 1
+    assert err.splitlines()[-1] == "babelscope: --table papers: clinic has nothing to show in it"
+
+
+def test_a_system_of_which_only_figures_are_published_has_not_run(command):
+    rows = answer(command("list", "systems", "--format", "json"))
+    assert {row["system"]: row["has_run"] for row in rows}[LARGE] is False

@@ -26,6 +26,7 @@ from analysis.views.evidence import chosen_tasks
 TABLES = (
     "overview",
     "composites",
+    "papers",
     "routes",
     "recoverability",
     "tiers",

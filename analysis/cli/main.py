@@ -305,7 +305,7 @@ def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing = _command(commands, "list", read.list_stored, "what is stored")
-    listing.add_argument("what", choices=["benchmarks", "tasks", "systems", "runs"])
+    listing.add_argument("what", choices=["benchmarks", "tasks", "systems", "runs", "papers"])
     _add_selection(listing, benchmark_required=False, flagged=False)
     for name, act, text in (
         ("scores", read.scores, "measures of each system with intervals"),

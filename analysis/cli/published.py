@@ -44,7 +44,7 @@ def cells(store: Store, asked: Selection, *, k: int) -> Iterator[dict[str, Any]]
 def runs(store: Store, task: TaskRow, *, systems: list[str]) -> Iterator[dict[str, Any]]:
     """What was published of a task in the shape of its runs."""
     for source in store.published_sources([task.task_id]):
-        if not systems or source.system in systems:
+        if view.is_chosen(source.system, systems):
             yield _run(source)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from analysis import paths, probe
 from analysis.cli import compare as compare_rows
+from analysis.cli import papers as paper_rows
 from analysis.cli import published as published_rows
 from analysis.cli import recoverability as recoverability_rows
 from analysis.cli import systems as system_rows
@@ -130,6 +131,8 @@ def list_stored(options: argparse.Namespace) -> None:
     if options.what == "systems":
         wanted = {"benchmark": options.benchmark or "B", "facts": options.format == "json"}
         rows = list(system_rows.rows(store, **wanted))
+    elif options.what == "papers":
+        rows = list(paper_rows.rows(options))
     elif store is not None:
         rows = list(_LISTS[options.what](store, options))
     write_rows(rows, options.format)
@@ -203,18 +206,19 @@ def scores(options: argparse.Namespace) -> None:
     systems: list[dict[str, Any]] = []
     composed: list[dict[str, Any]] = []
     published = [] if options.by else list(published_rows.boards(store, selection(options)))
+    papers = [] if options.by else paper_rows.scores(store, selection(options))
     for asked, extra in slices(store, options):
         view = overview_view.overview(store, asked, measures=SCORE_MEASURES)
         systems += [{**_score_row(row), **extra} for task in view.tasks for row in task.rows]
         composed += [{"system": row.system.name, "mmed_ir": plain(row.mmed_ir), **extra} for row in view.composites]
     if options.format == "json":
         answer = {"benchmark": options.benchmark, "systems": systems, "composites": composed}
-        write_json({**answer, "published": published} if published else answer)
+        others = {"published": published, "papers": papers}
+        write_json({**answer, **{name: rows for name, rows in others.items() if rows}})
     else:
         measured = (flat for row in systems for flat in _flat_scores(row))
-        write_rows(
-            [*measured, *(flat for row in published for flat in published_rows.flat_scores(row))], options.format
-        )
+        flat = (flat for row in published for flat in published_rows.flat_scores(row))
+        write_rows([*measured, *flat, *map(paper_rows.flat_scores, papers)], options.format)
 
 
 def _score_row(row: overview_view.OverviewRow) -> dict[str, Any]:
@@ -292,6 +296,7 @@ def routes(options: argparse.Namespace) -> None:
             view = routes_view.routes(store, asked._replace(tasks=(task,)), k=options.k)
             cells += [{**plain(cell), **extra} for cell in view.cells]
     published = [] if options.by else list(published_rows.cells(store, selection(options), k=options.k))
+    published += [] if options.by else list(paper_rows.cells(store, selection(options)))
     if options.format == "json":
         write_json({"cells": [*cells, *published]})
     else:

@@ -14,21 +14,29 @@ from analysis.views.system_facts import system_facts
 
 
 def rows(store: Store | None, *, benchmark: str, facts: bool) -> Iterator[dict[str, Any]]:
-    """What ever ran, then what else the catalogue has; whether each can run here, and what to type where it cannot.
+    """What is stored, then what else the catalogue has; whether each can run here, and what to type where it cannot.
 
     Args:
         store: None where nothing is stored yet.
         benchmark: the one that commands to type shall name.
         facts: what is known of the models of each, too: what no table has room for.
     """
-    ran = store.system_labels() if store else {}
-    for label in ran.values():
+    stored = store.system_labels() if store else {}
+    ran = _ran(store) if store else set()
+    for label in stored.values():
         named = {"system": label.name, "title": label.title, "short": label.short, "paradigm": label.paradigm}
-        yield {**named, "has_run": True, **_here(label.name, benchmark), **_facts(label.name, wanted=facts)}
+        more = {**_here(label.name, benchmark), **_facts(label.name, wanted=facts)}
+        yield {**named, "has_run": label.name in ran, **more}
     for name, entry in catalogue.systems().items():
-        if name not in ran:
+        if name not in stored:
             named = {"system": name, "title": entry.title, "short": entry.short_title, "paradigm": entry.paradigm}
             yield {**named, "has_run": False, **_here(name, benchmark), **_facts(name, wanted=facts)}
+
+
+def _ran(store: Store) -> set[str]:
+    """Those with a run of any task; of others only published figures may be stored."""
+    tasks = [task.task_id for row in store.benchmarks() for task in store.tasks(row.benchmark_id)]
+    return {run.system for run in store.runs(tasks) if run.status == "complete"}
 
 
 def _here(name: str, benchmark: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from analysis.model import Benchmark, Progress, PublishedResult, Task
 from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.store.read import BenchmarkRow, Store
+from analysis.systems import names
 
 PUBLISHED = "published"
 """The setting by which a benchmark of published figures is known; more of its tasks may be added."""
@@ -75,9 +77,18 @@ def read_results(request: ResultsRequest, *, progress: Progress) -> Results:
 
 def report(results: Results) -> ResultsReport:
     """What was read, by task."""
-    names = sorted({result.task for result in results.found})
-    tasks = tuple(_task_report([result for result in results.found if result.task == name]) for name in names)
-    return ResultsReport(tasks, results.notices)
+    tasks_named = sorted({result.task for result in results.found})
+    tasks = tuple(_task_report([result for result in results.found if result.task == name]) for name in tasks_named)
+    return ResultsReport(tasks, (*results.notices, *_of_the_catalogue(results.found)))
+
+
+def _of_the_catalogue(found: Sequence[PublishedResult]) -> Iterator[str]:
+    """Which models are systems of the catalogue, and of which another revision than it pins was evaluated."""
+    for name, revision in sorted({(result.system, result.model_revision or "") for result in found}):
+        known, pin = names.known_as(name), names.pinned(name)
+        other = f"; revision {revision[:12]} was evaluated, pinned is {pin[:12]}" if pin and pin != revision else ""
+        if known != name:
+            yield f"{name}: {known} of the catalogue{other if revision else ''}"
 
 
 def _task_report(results: Sequence[PublishedResult]) -> TaskReport:
@@ -103,11 +114,12 @@ def store_results(cache: Cache, *, benchmark: str, results: Results, progress: P
         InputError: the benchmark was not made of published figures, and lacks a task.
         JobCancelledError: the user cancelled.
     """
-    new = _new(read.open_store(cache), benchmark, results.found)
+    store = read.open_store(cache)
+    new = _new(store, benchmark, _named(store, benchmark, results.found))
     if new:
         with write.writer(cache, progress=progress) as writer:
             store = read.open_store(cache)  # another job may have been waited for
-            new = _new(store, benchmark, results.found)
+            new = _new(store, benchmark, _named(store, benchmark, results.found))
             replaced = _replaced(store, benchmark, new)
             _store(writer, store, benchmark, new, progress=progress)
     else:
@@ -117,13 +129,28 @@ def store_results(cache: Cache, *, benchmark: str, results: Results, progress: P
     return StoredResults(f"{benchmark}@{version}", len(new), replaced, len(results.found) - len(new))
 
 
+def _named(store: Store | None, benchmark: str, found: Sequence[PublishedResult]) -> list[PublishedResult]:
+    """The results under the names that their systems have in a benchmark, else in the catalogue.
+
+    Two that would share one keep their own.
+    """
+    row, stored = current(store, benchmark), set[str]()
+    if store and row:
+        ids = [task.task_id for task in store.tasks(row.benchmark_id)]
+        stored = {run.system for run in store.runs(ids)} | {known.system for known in store.published_sources(ids)}
+    called = {name: names.among(name, stored) for name in sorted({result.system for result in found})}
+    shared = Counter(called.values())
+    alone = {name: new for name, new in called.items() if shared[new] == 1}
+    return [replace(result, system=alone.get(result.system, result.system)) for result in found]
+
+
 def _stored(store: Store | None, benchmark: str) -> dict[tuple[str, str], str]:
     """The checksums of what was published of each task and system of a benchmark."""
     row = current(store, benchmark)
     if store is None or row is None:
         return {}
-    names = {task.task_id: task.name for task in store.tasks(row.benchmark_id)}
-    return {(names[known.task_id], known.system): known.checksum for known in store.published_sources(list(names))}
+    tasks = {task.task_id: task.name for task in store.tasks(row.benchmark_id)}
+    return {(tasks[known.task_id], known.system): known.checksum for known in store.published_sources(list(tasks))}
 
 
 def _new(store: Store | None, benchmark: str, found: Sequence[PublishedResult]) -> list[PublishedResult]:
@@ -134,11 +161,11 @@ def _new(store: Store | None, benchmark: str, found: Sequence[PublishedResult]) 
     """
     row = current(store, benchmark)
     if store and row and not row.settings.get(PUBLISHED):
-        names = [task.name for task in store.tasks(row.benchmark_id)]
+        tasks = [task.name for task in store.tasks(row.benchmark_id)]
         for result in found:
-            if result.task not in names:
+            if result.task not in tasks:
                 raise InputError(
-                    f"benchmark {benchmark!r} has {', '.join(names)} and no task {result.task!r}; expected results of "
+                    f"benchmark {benchmark!r} has {', '.join(tasks)} and no task {result.task!r}; expected results of "
                     "its tasks, or another name"
                 )
     known = _stored(store, benchmark)

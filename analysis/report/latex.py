@@ -46,6 +46,7 @@ SPECIAL = {
     "→": r"$\rightarrow$",
     "↓": r"$\downarrow$",
     "ρ": r"$\rho$",
+    "χ": r"$\chi$",
     "τ": r"$\tau$",
     "·": r"$\cdot$",
     "×": r"$\times$",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.charts import overview as charts
 from analysis.charts import published as published_charts
+from analysis.report import papers
 from analysis.report.blocks import Block, Cell, Chart, Grey, Heading, Number, Row, Section, Table, spoken
 from analysis.store.read import Store
 from analysis.views import overview
@@ -30,6 +31,7 @@ def section(store: Store, selection: Selection) -> Section:
         blocks += [Heading(f"Published figures: {board.task.title}", 3), board.takeaway, Grey(board.caption)]
         blocks += [Grey(board.coverage_note)] if board.coverage_note else []
         blocks += [_published_chart(board), published(board)]
+    blocks += papers.blocks(store, selection)
     return Section("overview", "Overview", "Which system, and can I trust the difference?", tuple(blocks))
 
 
@@ -98,8 +100,13 @@ def _published(row: PublishedSystem, board: PublishedBoard) -> list[Cell]:
         *(Number(row.measures[label.key].value) for label in board.measures),
         Number(row.measures[board.lead.key].n, 0),
         " · ".join(part for part in (row.program, row.evaluated_at and row.evaluated_at[:10]) if part),
-        (row.model_revision or "")[:12],
+        _revision(row),
     ]
+
+
+def _revision(row: PublishedSystem) -> str:
+    other = f", not the catalogue’s {row.other_revision[:12]}" if row.other_revision else ""
+    return f"{(row.model_revision or '')[:12]}{other}"
 
 
 def _health(rows: Sequence[OverviewRow]) -> Table:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from analysis.errors import InputError
-from analysis.report import causes, embedding_map, fairness, overview, recoverability, routes, significance, tiers
+from analysis.report import (
+    causes,
+    embedding_map,
+    fairness,
+    overview,
+    papers,
+    recoverability,
+    routes,
+    significance,
+    tiers,
+)
 from analysis.report.blocks import Table
 from analysis.report.scope import CAUSES, DEPTH, FAIRNESS, MAP, ROUTES, TESTS, TIERS, answering, refused
 from analysis.store.read import Store
 from analysis.views import language_choice
 from analysis.views import overview as overview_view
+from analysis.views import papers as papers_view
 from analysis.views import routes as routes_view
 from analysis.views import significance as significance_view
 from analysis.views import tiers as tiers_view
@@ -40,6 +51,10 @@ def _overview(store: Store, selection: Selection) -> Iterator[Table]:
     view = overview_view.overview(store, selection)
     yield from (overview.leaderboard(task, view) for task in view.tasks)
     yield from (overview.published(board) for board in view.published)
+
+
+def _papers(store: Store, selection: Selection) -> Iterator[Table]:
+    return papers.tables(papers_view.figures(store, selection))
 
 
 def _composites(store: Store, selection: Selection) -> list[Table]:
@@ -118,6 +133,7 @@ def _orders(store: Store, selection: Selection) -> list[Table]:
 TABLES: dict[str, Callable[[Store, Selection], Iterator[Table] | list[Table]]] = {
     "overview": _overview,
     "composites": _composites,
+    "papers": _papers,
     "routes": _routes,
     "recoverability": _recoverability,
     "tiers": _tiers,

@@ -12,6 +12,7 @@ from analysis.errors import StoreError
 from analysis.model import Interval, SystemLabel
 from analysis.stats import bootstrap
 from analysis.store.read import Store, TaskRow
+from analysis.systems.names import known_as
 from analysis.text import counted
 from analysis.views import language_choice, published, slices
 from analysis.views.composite import Composite, composites, task_score
@@ -151,7 +152,8 @@ def contents(
     rows = chosen_tasks(store, Selection(chosen.address, tasks))
     ids = [task.task_id for task in rows]
     ran = {run.system for run in store.runs(ids) if run.status == "complete"}
-    unmeasured = {row.system for row in store.published_sources(ids)} - ran
+    by_any_name = {known_as(name) for name in ran}
+    unmeasured = {row.system for row in store.published_sources(ids) if known_as(row.system) not in by_any_name}
     labels = store.system_labels()
     return Contents(
         benchmarks=tuple(benchmark_label(row) for row in known),

@@ -14,12 +14,14 @@ from analysis.languages import language_name
 from analysis.metrics import catalogue
 from analysis.model import SystemLabel
 from analysis.store.read import PublishedColumns, PublishedRow, Store, TaskRow
+from analysis.systems.names import known_as, pinned
 from analysis.text import counted
 from analysis.views import language_choice
 from analysis.views.evidence import benchmark_label, chosen_tasks, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 MAIN = "main_score"
+NO_INTERVALS = "no intervals: the values of each query are not published"
 BESIDE = ("ndcg_at_10", "recall_at_10", "recall_at_100", "rr_at_10", "hit_at_1", "map_at_10")
 """Measures that a leaderboard shows beside the one it is ordered by, where they were published of every system."""
 
@@ -28,6 +30,11 @@ DEFINITIONS = {
     "map": ("MAP@{k}", "Average precision in the top {k}, averaged over the queries."),
     "accuracy": ("accuracy@{k}", "The share of queries with a relevant document in the top {k}."),
 }
+
+
+def is_chosen(system: str, chosen: Collection[str]) -> bool:
+    """Whether a published system is one of the chosen ones, by any of its names; all are where none is named."""
+    return not chosen or system in chosen or known_as(system) in {known_as(name) for name in chosen}
 
 
 class PublishedMean(NamedTuple):
@@ -49,6 +56,7 @@ class PublishedSystem:
     file: str  # where the figures come from, below the folder that was imported
     program: str | None
     model_revision: str | None
+    other_revision: str | None  # that the catalogue pins, where it is another one
     dataset_revision: str | None
     evaluated_at: str | None  # ISO time
     published: bool = True
@@ -241,7 +249,7 @@ class _Published:
         sources = {
             row.system: row
             for row in store.published_sources([task.task_id])
-            if not selection.systems or row.system in selection.systems
+            if is_chosen(row.system, selection.systems)
         }
         if not sources:
             return None
@@ -347,6 +355,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _system(found: _Published, label: SystemLabel, means: Mapping[str, PublishedMean]) -> PublishedSystem:
     source = found.sources[label.name]
+    pin = pinned(label.name) if source.model_revision else None
     return PublishedSystem(
         task=found.task.name,
         system=label,
@@ -355,6 +364,7 @@ def _system(found: _Published, label: SystemLabel, means: Mapping[str, Published
         file=source.file,
         program=source.program,
         model_revision=source.model_revision,
+        other_revision=None if pin == source.model_revision else pin,
         dataset_revision=source.dataset_revision,
         evaluated_at=source.evaluated_at.isoformat() if source.evaluated_at else None,
     )
@@ -377,7 +387,15 @@ def _board_takeaway(rows: Sequence[PublishedSystem], label: MeasureLabel, shared
 
 def _board_caption(found: _Published, shared: int) -> str:
     over = f"plain mean over {counted(shared, 'subset')} of split {found.split}, as mteb takes it"
-    return f"Published figures, not measured here · {over} · no intervals: the values of each query are not published"
+    parts = ["Published figures, not measured here", over, _build(found.task), NO_INTERVALS]
+    return " · ".join(part for part in parts if part)
+
+
+def _build(task: TaskRow) -> str:
+    """Said where something is measured on the stored task: the name is all that the two are known to share."""
+    if not task.n_queries:
+        return ""
+    return f"on mteb’s own data: nobody checked that these are the {task.n_queries:,} queries stored here"
 
 
 def _absent(found: _Published) -> str:
@@ -451,7 +469,8 @@ def _routes_caption(found: _Published, shown: Sequence[str], known: Sequence[str
         f"{published_label(found.measure).label} by query language (rows) and document language (columns)",
         f"split {found.split}",
         source,
-        "no intervals: the values of each query are not published",
+        _build(found.task),
+        NO_INTERVALS,
         language_choice.of_all(shown, known),
         _absent(found),
     ]

@@ -223,6 +223,19 @@ PUBLISHED = (
     ),
 )
 
+PRINTED = (
+    (
+        "Published",
+        "Printed by the authors of the paper, from their own runs of their own build of the benchmark. It takes no "
+        "part in any mean, interval, test or order of what was measured here.",
+    ),
+    ("±", "Printed beside the figure."),
+)
+COUNTED_OTHERWISE = (
+    "Nothing stands beside MMed-IR and the score of task 2: the paper counts discrimination by R@1 over three tiers, "
+    "the leaderboard here by how often the answer stands above its neighbours."
+)
+
 NO_CROSS = "Choose another task, or other queries, on the left."
 KNEES = (
     "▼ knee: from there on reading deeper pays less · ▲ late knee: from there on it pays more · bands: 95 % intervals"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from analysis.charts import published as charts
 from analysis.charts import routes as route_charts
-from analysis.views import papers, published
-from analysis.views.papers import PaperFigure
+from analysis.views import published
 from analysis.views.published import PublishedBoard, PublishedMean, PublishedSystem
 from analysis.views.selection import MeasureLabel
 from pages.shared import address, glossary, language_choice, tables, ui
@@ -126,6 +125,8 @@ def _origin(row: PublishedSystem) -> Markup:
     date = row.evaluated_at[:10] if row.evaluated_at else None
     made = html.escape(" · ".join(part for part in (row.program, date) if part))
     revision = html.escape(f"revision {row.model_revision[:12]}") if row.model_revision else ""
+    if row.other_revision:
+        revision += html.escape(f", not the catalogue’s {row.other_revision[:12]}")
     return Markup(f'<span title="{html.escape(row.file)}">{made}</span><br><span class="soft">{revision}</span>')
 
 
@@ -143,47 +144,12 @@ def _mean(mean: PublishedMean, label: MeasureLabel) -> Markup:
 
 def _numbers(board: PublishedBoard) -> tuple[list[str], list[list[object]]]:
     header = ["task", "system", "split", "measure", "mean_of_shared", "n_shared", "mean_of_own", "n_own", "program",
-              "model_revision", "dataset_revision", "evaluated_at", "file"]  # fmt: skip
+              "model_revision", "other_revision", "dataset_revision", "evaluated_at", "file"]  # fmt: skip
     rows: list[list[object]] = [
         [row.task, row.system.name, row.split, label.key, mean.value, board.n_shared, mean.own, mean.n, row.program,
-         row.model_revision, row.dataset_revision, row.evaluated_at, row.file]
+         row.model_revision, row.other_revision, row.dataset_revision, row.evaluated_at, row.file]
         for row in board.rows
         for label in board.measures
         if (mean := row.measures[label.key])
     ]  # fmt: skip
     return header, rows
-
-
-# Papers
-
-
-def show_papers(frame: ui.Frame) -> None:
-    """What the benchmark's paper prints of the chosen systems, beside what was measured of them here."""
-    found = ui.answer(papers.figures, frame.selection)
-    if not found:
-        return
-    st.header("Figures of the paper", anchor=False)
-    ui.caption(
-        f"Published figures as printed in {found[0].paper}, for systems of the same model · measured here: the same "
-        "measure on the stored task, where there is one",
-        more=glossary.PUBLISHED,
-    )
-    titles = {task.name: task.title for task in frame.tasks}
-    columns = {"System": "text", "Task": "text", "Measure": "text", "Printed": "number", "Measured here": "number"}
-    rows = [_paper_row(row, titles, dark=frame.dark) for row in found]
-    tables.show(tables.table(columns, rows, caption="Figures of the paper beside what was measured here"))
-    header = ["paper", "task", "system", "measure", "route", "printed", "plus_minus", "measured", "note"]
-    numbers: list[list[object]] = [[*row[:2], row.system.name, *row[3:]] for row in found]
-    ui.download("CSV of the paper", header, numbers, file=f"paper-{frame.benchmark.name}.csv")
-
-
-def _paper_row(row: PaperFigure, titles: Mapping[str, str], *, dark: bool) -> list[Cell]:
-    about = " · ".join(part for part in (row.route, row.note) if part)
-    note = f' <span class="soft">{html.escape(about)}</span>' if about else ""
-    return [
-        tables.chip(row.system, dark=dark),
-        titles[row.task] if row.task else "all tasks",
-        Markup(html.escape(row.measure) + note),
-        row.printed + (f" ± {row.plus_minus}" if row.plus_minus else ""),
-        "" if row.measured is None else f"{row.measured:.2f}",
-    ]

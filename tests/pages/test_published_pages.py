@@ -5,8 +5,10 @@ import json
 import pytest
 from visits import Visit, parameters, words
 
+from analysis.jobs.imports import ScoresRequest, import_scores
+from analysis.model import silent
 from analysis.paths import Cache
-from tests.hand_made import put, ranking_of, worked_example
+from tests.hand_made import put, ranking_of, score_rows, worked_example, write_scores
 from tests.published_files import LARGE, SMALL, pairs, put_file, put_published, put_results, result
 
 
@@ -177,3 +179,53 @@ def test_a_part_of_the_queries_leaves_them_out(beside):
     assert not page.exception
     assert "they are left out while a part of them is chosen" in words(page)
     assert len(page.get("plotly_chart")) == 1
+
+
+@pytest.fixture(scope="module")
+def paper_folder(tmp_path_factory):
+    """Invented scores of two systems as a task of a paper's benchmark, which another build has under that name."""
+    root = tmp_path_factory.mktemp("paper")
+    names = {"large": "BAAI/bge-m3", "small": "sentence-transformers/LaBSE"}
+    rows = [row | {"model": names[row["model"]]} for row in score_rows() if row["model"] in names]
+    path = write_scores(root / "s.csv", rows)
+    for task, name in (("google-patents", "chemclir-bench"), ("t3-evidence", "mmed-bench-ir")):
+        import_scores(Cache(root / "cache"), request=ScoresRequest(path, name, task=task), progress=silent)
+    return root / "cache"
+
+
+@pytest.fixture
+def paper(paper_folder, monkeypatch, first_start):
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(paper_folder))
+    return Visit()
+
+
+def test_printed_figures_stand_under_the_measured_ones(paper):
+    page = paper.page("overview", benchmark="chemclir-bench")
+    assert not page.exception
+    said = words(page)
+    assert "Figures of the paper" in [header.value for header in page.header]
+    assert "Published, as printed in ChemCLIR-Bench · below in grey: measured here (not checked to be the" in said
+    assert 'R@10 cross 0.47 of bge-m3, ChemCLIR-Bench">0.47</span><br><span class="soft">here 0.' in said
+    assert "SapBERT-XLMR" in said  # which is not stored
+    assert "Other figures of this paper: Language routes (6), Recoverability (34), Significance (2)." in said
+    page = paper.page("significance", benchmark="chemclir-bench")
+    assert not page.exception
+    assert ">809</span>" in words(page)
+
+
+def test_another_build_is_a_warning_and_stands_beside_nothing(paper):
+    for name, printed in (("overview", "0.347"), ("fairness", "0.24 ± 0.05")):
+        page = paper.page(name, benchmark="mmed-bench-ir")
+        assert not page.exception
+        assert "Task 3, evidence asks 40 queries and the paper’s 2,040" in page.warning[-1].value
+        assert printed in words(page)
+        assert '<span class="soft">here' not in words(page)
+
+
+def test_method_has_every_printed_figure_whatever_is_stored(published):
+    page = published.page("method")
+    assert not page.exception
+    said = words(page)
+    assert "159 published figures, as printed" in said
+    assert said.count(', ChemCLIR-Bench"') == 138
+    assert said.count(", MMed-Bench-IR (arXiv 2606.24200), ") == 21

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from analysis.errors import InputError
 from analysis.model import Interval, SystemLabel
-from analysis.report import latex, tables
+from analysis.report import latex, papers, tables
 from analysis.report.blocks import Number, P, Table
+from analysis.views.papers import everything
 from analysis.views.selection import Selection
 
 COMMAND = re.compile(r"\\([a-zA-Z]+\*?|.)")
@@ -63,9 +64,11 @@ def check(text):
 
 
 SELECTION = Selection("example")
+ELSEWHERE = {"composites", "papers"}
+"""Tables that only benchmarks of certain names have."""
 
 
-@pytest.mark.parametrize("name", [name for name in tables.TABLES if name != "composites"])
+@pytest.mark.parametrize("name", [name for name in tables.TABLES if name not in ELSEWHERE])
 def test_every_table_of_hostile_names_is_a_document(hostile, name):
     made = latex.document(tables.tables(hostile, SELECTION, name=name))
     check(made)
@@ -84,9 +87,12 @@ def test_tex_sets_every_table_of_hostile_names_inside_the_page(hostile, tmp_path
     made = [
         table
         for name in tables.TABLES
-        if name != "composites"
+        if name not in ELSEWHERE
         for table in tables.tables(hostile, SELECTION, name=name)
     ]
+    printed = everything()
+    for paper in {figure.paper for figure in printed}:
+        made += papers.tables([figure for figure in printed if figure.paper == paper])
     (tmp_path / "all.tex").write_text(latex.document(made), encoding="utf-8")
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)

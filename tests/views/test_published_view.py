@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from analysis.errors import InputError
+from analysis.jobs.import_results import ResultsRequest, read_results, report
+from analysis.model import silent
 from analysis.paths import Cache
+from analysis.store.read import open_store
+from analysis.systems.names import pinned
 from analysis.views import overview, published
 from analysis.views.evidence import Evidence, chosen_tasks
 from analysis.views.selection import Selection
+from tests.hand_made import put, ranking_of, worked_example
 from tests.published_files import LARGE, SMALL, WORDS, pairs, put_file, put_published, put_results, result
 
 CLINIC = Selection("clinic", ("Clinic",))
@@ -173,3 +178,41 @@ def test_what_measures_are_called(key, label):
     found = published.published_label(key)
     assert (found.label, found.aggregate) == (label, "published")
     assert found.definition
+
+
+MODEL = "BAAI/bge-m3"
+
+
+def test_results_of_a_known_model_have_the_catalogues_name_and_say_another_revision(tmp_path):
+    put_file(tmp_path / "r", MODEL, "Clinic", result("Clinic", {"all": pairs(0.6, 0.5, 0.4)}), revision="f" * 40)
+    put_file(tmp_path / "r", LARGE, "Clinic", result("Clinic", {"all": pairs(0.5, 0.5, 0.4)}))
+    store = put_published(Cache(tmp_path / "cache"), tmp_path / "r")
+    found = {row.system.name: row for row in board(store).rows}
+    assert {name: (row.model_revision, row.other_revision) for name, row in found.items()} == {
+        "bge-m3": ("f" * 40, pinned(MODEL)),
+        LARGE: ("abc123", None),
+    }
+    assert (found["bge-m3"].system.short, found["bge-m3"].program) == ("BGE-M3", "mteb 1.36.32")
+    assert found["bge-m3"].file == f"BAAI__bge-m3/{'f' * 40}/Clinic.json"
+    for name in (MODEL, "bge-m3", "BGE-M3"):  # chosen by any of its names
+        assert [row.system.name for row in board(store, CLINIC._replace(systems=(name,))).rows] == ["bge-m3"]
+    notices = report(read_results(ResultsRequest(tmp_path / "r", "x"), progress=silent)).notices
+    assert notices == (
+        f"BAAI/bge-m3: bge-m3 of the catalogue; revision ffffffffffff was evaluated, pinned is {pinned(MODEL)[:12]}",
+    )
+
+
+def test_beside_a_run_they_have_its_name_and_never_its_rank(tmp_path):
+    made = worked_example()
+    lists = [["c-en", "c-fr"], ["c-ja", "c-en"]]
+    cache = Cache(tmp_path / "cache")
+    put(cache, made, {(MODEL, "multilingual dense"): ranking_of(made.tasks[0], lists, depth=10)})
+    before = overview.overview(open_store(cache), Selection("example")).tasks
+    put_file(tmp_path / "r", MODEL, "main", result("main", {"test": pairs(0.6, 0.5, 0.4)}))
+    put_file(tmp_path / "r", LARGE, "main", result("main", {"test": pairs(0.9, 0.9, 0.9)}))
+    store = put_published(cache, tmp_path / "r", name="example")
+    view = overview.overview(store, Selection("example"))
+    assert view.tasks[0].rows == before[0].rows
+    assert [row.system.name for row in view.published[0].rows] == [LARGE, MODEL]
+    assert "on mteb’s own data: nobody checked that these are the 2 queries stored here" in view.published[0].caption
+    assert overview.contents(store, "example").unmeasured == (LARGE,)
