@@ -111,7 +111,7 @@ def _kept(plan: Plan, entries: Sequence[Entry]) -> tuple[str, ...]:
 
 def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
     """What decides a run's numbers: a stored one with the same is not made again."""
-    system = catalogue.fingerprint(entry, max_length=request.load.max_length)
+    system = catalogue.fingerprint(entry, max_length=request.load.max_length, dtype=request.load.dtype)
     return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
 
 
@@ -220,10 +220,11 @@ class _Job:
         return {"approximate": {name: asdict(measured) for name, measured in found.items()}} if found else {}
 
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
+        load = self._request.load
         encoded = [self._workbench.encoded(part) for part in _models(entry)]
         texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
-            "settings": catalogue.settings(entry, max_length=self._request.load.max_length),
+            "settings": catalogue.settings(entry, max_length=load.max_length, dtype=load.dtype),
             "depth": self._request.depth,
             "hits_kept": self._request.keep_hits,
             "search_seconds": round(seconds, 3),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError, SystemLoadError
+from analysis.systems import devices
 from analysis.systems.catalogue import Entry
 
 LOADING = threading.RLock()
@@ -35,6 +36,14 @@ class LoadOptions:
     max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
     allow_code: bool = False  # Python functions of the reader's own may run
     threads: int | None = None  # of one forward pass; None is every core this process may use
+    device: str = devices.AUTO  # or one that torch knows, or several separated by commas
+    dtype: str | None = None  # overrides the catalogue where the library has a choice
+
+    def __post_init__(self) -> None:
+        for name, value in (("max-length", self.max_length), ("threads", self.threads)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} {value}: expected 1 or more")
+        devices.check(self.device)
 
     @property
     def cores(self) -> int:
@@ -195,6 +204,7 @@ def loading_arguments(system: Entry, options: LoadOptions) -> dict[str, Any]:
 
     pinned = {"code_revision": system.code_revision} if system.code_revision else {}
     return {
+        "device": devices.chosen(options.device)[0],
         "local_files_only": True,
         "trust_remote_code": system.trust_remote_code and options.trust_remote_code,
         "model_kwargs": _Pinned(use_safetensors=True, dtype=getattr(torch, system.dtype), **pinned),

