@@ -147,6 +147,8 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
         print(f"refused {item}: {reason}", file=sys.stderr)
     for words in report.approximate:
         print(f"searched approximately {words}", file=sys.stderr)
+    for words in report.truncated:
+        print(f"cut {words}", file=sys.stderr)
     print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
 
 

@@ -17,6 +17,7 @@ import threading
 import time
 import uuid
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -49,7 +50,11 @@ class DamageError(StoreError):
 
 
 _LOG = logging.getLogger(__name__)
-_DAMAGE = (zipfile.BadZipFile, EOFError, OSError, ValueError, KeyError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError)
+"""What reading a damaged chunk raises; RuntimeError where it seems to be encrypted, or compressed in an unknown way."""
+
+_ARRAYS = ({"hashes", "vectors"}, {"hashes", "vectors", "lengths", "limit"}, {"hashes", "offsets", "tokens"})
+"""Of a chunk; vectors without lengths were stored before these were."""
 
 
 @dataclass
@@ -272,6 +277,8 @@ def _checked(path: Path) -> tuple[tuple[int, int], list[bytes]]:
     with zipfile.ZipFile(path) as archive:
         if (broken := archive.testzip()) is not None:  # compares the CRC-32 of every array
             raise zipfile.BadZipFile(f"bad checksum of {broken}")
+        if {name.removesuffix(".npy") for name in archive.namelist()} not in _ARRAYS:
+            raise zipfile.BadZipFile(f"arrays {', '.join(archive.namelist())}")
     with np.load(path, allow_pickle=False) as arrays:
         return state, [row.tobytes() for row in arrays["hashes"]]
 

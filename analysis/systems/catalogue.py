@@ -193,6 +193,13 @@ def runs_function(system: Entry) -> bool:
     return bool(system.function) or any(runs_function(entry(part)) for part in system.parts)
 
 
+def models(system: Entry) -> list[Entry]:
+    """The models that a system stands on, itself if it is one, each once."""
+    if system.kind in ("dense", "cross-encoder"):
+        return [system]
+    return list(dict.fromkeys(model for part in system.parts for model in models(entry(part))))
+
+
 def reads_pairs(system: Entry) -> bool:
     """Whether a cross-encoder gives the last word on the top of its ranking."""
     return system.kind == "two-stage" and entry(system.parts[1]).kind == "cross-encoder"

@@ -10,10 +10,11 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 from analysis.errors import InputError, SystemLoadError
+from analysis.model import Progress, silent
 
 AUTO = "auto"
 PASSES = 2
@@ -67,6 +68,8 @@ def _here() -> list[str]:
 class Divisible(Protocol):
     """A loaded model that may compute on several devices at once."""
 
+    device: str  # names separated by commas
+
     @property
     def passes(self) -> int:
         """Forward passes that one call is divided into; 1 outside :meth:`at_work`."""
@@ -77,9 +80,17 @@ class Divisible(Protocol):
         ...
 
 
-def at_work(model: object) -> AbstractContextManager[None]:
+@contextmanager
+def at_work(model: object, progress: Progress = silent) -> Iterator[None]:
     """The processes of a model that has several devices; nothing of any other."""
-    return model.at_work() if isinstance(model, Divisible) else nullcontext()
+    if not isinstance(model, Divisible) or "," not in model.device:
+        yield
+        return
+    step = f"start processes on {model.device}"
+    progress(step, 0, 1)
+    with model.at_work():
+        progress(step, 1, 1)
+        yield
 
 
 def passes(model: object) -> int:
@@ -174,8 +185,10 @@ class _Arrival:
 def settle(parent: int, threads: int) -> None:
     """In a process of a pool: take so many threads, leave errors to the parent, and end when it is gone."""
     import torch
+    from tqdm import tqdm
 
     torch.set_num_threads(threads)
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which the end of this process would leave
     logging.getLogger("sentence_transformers").setLevel(logging.CRITICAL)
     outlive_none(parent)
 

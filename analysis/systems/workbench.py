@@ -207,7 +207,9 @@ class Workbench:
             encoder = self.encoder(mine[0].entry)
             done, total = 0, sum(len(piece.texts) for piece in mine)
             for piece in sorted(mine, key=lambda piece: piece.tokens):
-                with nullcontext() if piece.tokens else devices.at_work(encoder):  # token vectors are made by one
+                with (
+                    nullcontext() if piece.tokens else devices.at_work(encoder, self.progress)
+                ):  # token vectors are made by one
                     self._encode(encoder, piece, done=done, total=total)
                 done += len(piece.texts)
 
@@ -294,7 +296,7 @@ class Workbench:
 
         room, read = Room(BATCH_TOKENS), _read(lengths, scorer.limit)
         try:
-            with devices.at_work(scorer):
+            with devices.at_work(scorer, self.progress):
                 for batch in batches(read, room=room, most=MOST_PAIRS, passes=devices.passes(scorer)):
                     self.progress(step, done, len(keys))
                     started = time.perf_counter()

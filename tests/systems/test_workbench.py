@@ -152,6 +152,16 @@ def test_a_damaged_chunk_is_encoded_again(bench, loaded, tmp_path):
     assert len(loaded) == 2
 
 
+def test_a_chunk_that_breaks_between_two_looks_is_encoded_again_within_the_job(bench, loaded, tmp_path):
+    table = bench()
+    before = table.vectors(MINILM, TEXTS, role="document")
+    (chunk,) = tmp_path.rglob("vectors-*.npz")
+    chunk.write_bytes(chunk.read_bytes()[:-300])
+    assert np.array_equal(table.vectors(MINILM, TEXTS, role="document"), before)
+    assert len(loaded[0].seen) == 20
+    assert chunk.with_suffix(".damaged").exists()
+
+
 def test_facts_for_provenance(bench):
     table = bench()
     table.vectors(MINILM, TEXTS, role="document")
