@@ -187,7 +187,9 @@ def _add_computing(command: argparse.ArgumentParser) -> None:
         help="auto (default: a CUDA card, else MPS, else the processor) | cpu | cuda | cuda:1 | mps, or several: "
         "cuda:0,cuda:1",
     )
-    command.add_argument("--threads", type=int, metavar="N", help="of the processor (default: every core)")
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="of the processor (default: OMP_NUM_THREADS, else every core)"
+    )
 
 
 def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -17,6 +17,7 @@ from analysis.errors import InputError, SystemLoadError
 from analysis.model import Progress, silent
 
 AUTO = "auto"
+THREADS_VARIABLE = "OMP_NUM_THREADS"  # read by torch, FAISS and the libraries below NumPy
 PASSES = 2
 """Forward passes of each device in one call: while the others end theirs, none waits long."""
 
@@ -25,6 +26,11 @@ WATCH_SECONDS = 1.0
 
 _ONE = re.compile(r"cpu|mps|cuda(:\d+)?")
 _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps, or several of them separated by commas"
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def chosen(text: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class LoadOptions:
     trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
     max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
     allow_code: bool = False  # Python functions of the reader's own may run
-    threads: int | None = None  # of one forward pass; None is every core this process may use
+    threads: int | None = None  # of one forward pass; None is as many as this process may use
     device: str = devices.AUTO  # or one that torch knows, or several separated by commas
     dtype: str | None = None  # overrides the catalogue where the library has a choice
 
@@ -131,7 +131,9 @@ def _snapshot(system: Entry, repository: str, *, revision: str | None, wanted: l
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Threads that this process may use: as the environment says, else its cores."""
+    told = os.environ.get(devices.THREADS_VARIABLE, "")
+    return int(told) if told.isdecimal() else devices.cores()
 
 
 def _version(distribution: str) -> str:

@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from types import MappingProxyType
 
 import numpy as np
@@ -11,6 +12,7 @@ from analysis.systems import encoders, workbench
 from analysis.systems.batching import Room, batches
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import guessed_lengths
+from analysis.systems.index import Index
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import EncodedFacts, Need, Workbench
 
@@ -160,6 +162,43 @@ def test_a_chunk_that_breaks_between_two_looks_is_encoded_again_within_the_job(b
     assert np.array_equal(table.vectors(MINILM, TEXTS, role="document"), before)
     assert len(loaded[0].seen) == 20
     assert chunk.with_suffix(".damaged").exists()
+
+
+class Wide(Counting):
+    """An encoder of long vectors."""
+
+    dimension = 512
+
+    def encode(self, texts, *, role):
+        vectors = np.ones((len(texts), 512), dtype=np.float32)
+        vectors[:, 0] = [hash(text) % 10_007 for text in texts]
+        return vectors
+
+
+def test_many_texts_are_encoded_without_holding_their_vectors_and_searched_with_two_copies(bench, monkeypatch):
+    monkeypatch.setattr(encoders, "load", lambda system, options: Wide(system))
+    monkeypatch.setattr(workbench, "CHUNK_TEXTS", 512)
+    texts = tuple(f"text {number}" for number in range(12_000))
+    size = len(texts) * 512 * 4
+    table = bench()
+    table.encoder(MINILM)
+
+    def peak(work):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        found = work()
+        return (tracemalloc.get_traced_memory()[1] - before) / size, found
+
+    tracemalloc.start()
+    try:
+        encoding, _ = peak(lambda: table.prepare([Need(MINILM, "document", texts)]))
+        reading, vectors = peak(lambda: table.vectors(MINILM, texts, role="document"))
+        indexing, _ = peak(lambda: Index(vectors))
+    finally:
+        tracemalloc.stop()
+    assert encoding < 0.5  # a chunk and what it is written from
+    assert 1.0 < reading < 1.3
+    assert indexing < 1.0  # some vectors are equal: one of each is kept
 
 
 def test_facts_for_provenance(bench):
