@@ -18,11 +18,12 @@ from analysis.systems.workbench import Cut, Workbench
 KEY = "truncated"
 """In what is kept of a run."""
 
-NAMED = 3  # languages that a sentence names
-_ROLES = {
-    "document": "{} documents are longer than {:,} tokens",
-    "query": "{} queries are longer than {:,} tokens",
-    "pair": "{} documents are, together with the query they were read with, longer than {:,} tokens",
+NAMED = 3  # languages that a sentence names; of more the lowest and the highest share
+_TEXTS = {"document": "documents", "query": "queries", "pair": "documents"}
+_LONGER = {
+    "document": "are longer than {:,} tokens",
+    "query": "are longer than {:,} tokens",
+    "pair": "are, together with the query they were read with, longer than {:,} tokens",
 }
 
 
@@ -41,20 +42,30 @@ class Truncation:
         shares = {tag: cut / n for tag, (cut, n) in self.languages.items() if cut}
         if not shares:
             return ""
-        first = sorted(shares, key=lambda tag: -shares[tag])
-        if len(self.languages) == 1:
-            subject = f"{_percent(shares[first[0]])} of the"
+        texts, longer = _TEXTS[self.role], _LONGER[self.role].format(self.limit)
+        ordered = sorted(shares, key=lambda tag: -shares[tag])
+        n_cut, n = (sum(row[place] for row in self.languages.values()) for place in (0, 1))
+        every = "all" if n_cut == n else f"{_percent(n_cut / n)} of the"
+        if n_cut == n or len(self.languages) == 1:
+            said = f"{every} {texts} {longer}"
+        elif len(ordered) <= NAMED:
+            parts = [f"{_percent(shares[tag])} of the {language_name(tag)}" for tag in ordered]
+            said = f"{_listed(parts)} {texts} {longer}"
         else:
-            parts = [f"{_percent(shares[tag])} of the {language_name(tag)}" for tag in first[:NAMED]]
-            subject = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
-        said = _ROLES[self.role].format(subject, self.limit)
-        more = len(first) - NAMED
-        others = f" (and some in {more} more language{'s' if more > 1 else ''})" if more > 0 else ""
-        return f"{said}{others}; the rest of each was not read."
+            least = next((tag for tag in self.languages if tag not in shares), ordered[-1])
+            low, high = (f"{_percent(shares.get(tag, 0))} of the {language_name(tag)}" for tag in (least, ordered[0]))
+            said = f"{every} {texts} {longer}, from {low} to {high}"
+        return f"{said}; the rest of each was not read."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.005 else "under 1 %"
+    if share < 0.005:
+        return "under 1 %" if share else "none"
+    return f"{100 * share:.0f} %" if share < 0.995 or share == 1 else "over 99 %"
 
 
 def counted(bench: Workbench, entry: Entry, corpus: Corpus, questions: Questions, ranking: Ranking) -> list[Truncation]:

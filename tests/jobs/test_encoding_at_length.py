@@ -209,9 +209,15 @@ def test_the_words():
         "12 % of the Japanese documents are longer than 2,048 tokens; the rest of each was not read."
     )
     assert words(en=(1, 1000)).startswith("under 1 % of the documents are longer")
-    many = words(ja=(5, 10), ru=(4, 10), en=(3, 10), fr=(2, 10), de=(1, 10))
-    assert many.startswith("50 % of the Japanese, 40 % of the Russian and 30 % of the English documents are longer")
-    assert many.endswith("tokens (and some in 2 more languages); the rest of each was not read.")
+    assert words(en=(999, 1000), ja=(0, 9)).startswith("over 99 % of the English documents")
+    assert words(en=(2, 2), ja=(9, 9)) == "all documents are longer than 2,048 tokens; the rest of each was not read."
+    assert words("query", ja=(5, 10), ru=(4, 10), en=(3, 10), fr=(0, 10)).startswith(
+        "50 % of the Japanese, 40 % of the Russian and 30 % of the English queries are longer"
+    )
+    assert words(ja=(5, 10), ru=(4, 10), en=(3, 10), fr=(1, 10), de=(0, 10)) == (
+        "26 % of the documents are longer than 2,048 tokens, from none of the German to 50 % of the Japanese; "
+        "the rest of each was not read."
+    )
     assert words("pair", ja=(1, 2), en=(0, 1)).startswith(
         "50 % of the Japanese documents are, together with the query they were read with, longer than 2,048 tokens"
     )

@@ -178,7 +178,7 @@ class Wide(Counting):
 def test_many_texts_are_encoded_without_holding_their_vectors_and_searched_with_two_copies(bench, monkeypatch):
     monkeypatch.setattr(encoders, "load", lambda system, options: Wide(system))
     monkeypatch.setattr(workbench, "CHUNK_TEXTS", 512)
-    texts = tuple(f"text {number}" for number in range(12_000))
+    texts = tuple(f"text {number}" for number in range(6_000))
     size = len(texts) * 512 * 4
     table = bench()
     table.encoder(MINILM)
