@@ -19,6 +19,8 @@ from analysis.geometry.projection import MIN_DISTANCE, NEIGHBOURS
 from analysis.imports import folder, markup_topics, run_rows
 from analysis.jobs.draw_map import MOST, SEED
 from analysis.jobs.what_if import KINDS
+from analysis.systems.catalogue import COMPUTED
+from analysis.systems.devices import AUTO
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 
@@ -100,6 +102,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         default=[],
         help="then run these systems on it; given twice, the first ones are stored before the others begin",
     )
+    _add_computing(build)
     scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
     scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
     scores.add_argument("--query-language", metavar="TAG", help="of every query where no column says it")
@@ -125,6 +128,8 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     run.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     run.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
     run.add_argument("--max-length", type=int, metavar="N", help="cut texts at N tokens")
+    run.add_argument("--dtype", choices=COMPUTED, help="what models compute in (default: as the catalogue says)")
+    _add_computing(run)
     run.add_argument("--force", action="store_true", help="run again what is stored, and lift size limits")
     convert = _command(commands, "convert-weights", systems.convert_weights, "safetensors beside a model's pickles")
     convert.add_argument("folder", type=Path, metavar="FOLDER", help="of the model; no code in its pickles is run")
@@ -150,6 +155,7 @@ def _add_map(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.add_argument("--offline", action="store_true", help="never ask a model hub")
     command.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     command.add_argument("--force", action="store_true", help="draw again what is there")
+    _add_computing(command)
     for name, text in {
         "vectors": "your own vectors of documents (.npy), under the name of --system",
         "ids": "ids of their rows, one a line",
@@ -169,6 +175,21 @@ def _add_diagnose(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     command.add_argument("--offline", action="store_true", help="never ask a model hub")
     command.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     command.add_argument("--force", action="store_true", help="look again at what was looked at")
+    _add_computing(command)
+
+
+def _add_computing(command: argparse.ArgumentParser) -> None:
+    """On what encoders compute."""
+    command.add_argument(
+        "--device",
+        default=AUTO,
+        metavar="D",
+        help="auto (default: a CUDA card, else MPS, else the processor) | cpu | cuda | cuda:1 | mps, or several: "
+        "cuda:0,cuda:1",
+    )
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="of the processor (default: OMP_NUM_THREADS, else every core)"
+    )
 
 
 def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -278,6 +299,7 @@ def _add_what_if(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("--k", type=int, default=60, metavar="K", help="of RRF (default %(default)s)")
     command.add_argument("--pool", type=int, default=100, metavar="N", help="documents re-ranked (default %(default)s)")
     command.add_argument("--keep", metavar="NAME", help="store the ranking as a run of this name, with its parents")
+    _add_computing(command)
 
 
 def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -20,6 +20,7 @@ from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.systems import truncation
 from analysis.views import causes as causes_view
 from analysis.views import data as data_view
 from analysis.views import embedding_map as map_view
@@ -189,6 +190,7 @@ def _run(store: Store, run: RunRow) -> dict[str, Any]:
         "n_bytes": store.hits_bytes(run),
         "composed_of": list(run.parents),
         "created_at": run.created_at.isoformat(),
+        "read": list(truncation.sentences(run.system, truncation.recorded(run.provenance))),
         "provenance": run.provenance,
     }
 

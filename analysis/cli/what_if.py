@@ -8,7 +8,7 @@ import sys
 from analysis import paths
 from analysis.cli.output import write_json
 from analysis.cli.read import opened
-from analysis.cli.work import job_name
+from analysis.cli.work import job_name, loading
 from analysis.jobs import what_if as job
 from analysis.jobs.progress import JobProgress, JobResult
 from analysis.jobs.what_if import WhatIf
@@ -19,9 +19,9 @@ from analysis.views.selection import Selection
 def what_if(options: argparse.Namespace) -> None:
     """Make the ranking, show what changes, and keep it as a run where a name is given."""
     asked = WhatIf(options.benchmark, options.task, options.kind, tuple(options.system), options.k, options.pool)
-    cache = paths.cache(options.cache)
+    cache, load = paths.cache(options.cache), loading(options)
     with JobProgress(cache, job_name("what-if")) as progress:
-        made = job.answer(asked, cache.root, progress=progress)
+        made = job.answer(asked, cache.root, load=load, progress=progress)
         if options.keep:
             job.keep(asked, options.keep, cache.root, progress=progress)
         outcome = f"stored as {options.keep}" if options.keep else "made, and not stored as a run"

@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from analysis import paths
@@ -45,13 +46,23 @@ def job_name(command: str) -> str:
     return os.environ.get(JOB_VARIABLE) or f"{command}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
 
 
+def loading(options: argparse.Namespace) -> LoadOptions:
+    """How encoders are loaded, as far as the command may be told.
+
+    Raises:
+        InputError: a device that is not here, or a number below 1.
+    """
+    given = vars(options)
+    return LoadOptions(**{field.name: given[field.name] for field in fields(LoadOptions) if field.name in given})
+
+
 def build(options: argparse.Namespace) -> None:
     """Build a benchmark, then run systems on it if asked."""
     cache = paths.cache(options.cache)
     rounds = [_names(text) for text in options.run]
     if options.name == "bedside":
         _refuse_options(options)
-    settings = _icd10_options(options)
+    settings, load = _icd10_options(options), loading(options)
     with JobProgress(cache, job_name("build")) as progress:
         if options.name == "bedside":
             address = build_bedside(cache, progress=progress)
@@ -59,7 +70,7 @@ def build(options: argparse.Namespace) -> None:
             address = build_icd10(cache, options=settings, progress=progress)
         print(f"stored {address}", file=sys.stderr)
         for systems in rounds:
-            _run(cache, RunRequest(benchmark=address, systems=systems), progress)
+            _run(cache, RunRequest(benchmark=address, systems=systems, load=load), progress)
 
 
 def _icd10_options(options: argparse.Namespace) -> icd10.Options:
@@ -122,12 +133,7 @@ def run(options: argparse.Namespace) -> None:
         depth=options.depth,
         keep_hits=options.keep_hits,
         force=options.force,
-        load=LoadOptions(
-            offline=options.offline,
-            trust_remote_code=options.trust_remote_code,
-            max_length=options.max_length,
-            allow_code=options.allow_code,
-        ),
+        load=loading(options),
     )
     with JobProgress(cache, job_name("run")) as progress:
         _run(cache, request, progress)
@@ -141,15 +147,16 @@ def _run(cache: Cache, request: RunRequest, progress: Progress) -> None:
         print(f"refused {item}: {reason}", file=sys.stderr)
     for words in report.approximate:
         print(f"searched approximately {words}", file=sys.stderr)
+    for words in report.truncated:
+        print(f"cut {words}", file=sys.stderr)
     print(f"stored {len(report.stored)} runs, kept {len(report.kept)}, refused {len(report.refused)}", file=sys.stderr)
 
 
 def diagnose(options: argparse.Namespace) -> None:
     """Look at the tokens, vectors and words behind stored runs."""
     cache = paths.cache(options.cache)
-    load = LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code)
     request = DiagnoseRequest(
-        options.benchmark, tuple(options.task), tuple(options.system), force=options.force, load=load
+        options.benchmark, tuple(options.task), tuple(options.system), force=options.force, load=loading(options)
     )
     with JobProgress(cache, job_name("diagnose")) as progress:
         report = diagnose_runs(cache, request=request, progress=progress)
@@ -176,7 +183,7 @@ def draw_map(options: argparse.Namespace) -> None:
         seed=options.seed,
         most=options.most,
         force=options.force,
-        load=LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code),
+        load=loading(options),
     )
     given = Given(options.vectors, options.ids, options.query_vectors, options.query_ids, options.coordinates)
     with JobProgress(cache, job_name("map")) as progress:

@@ -203,10 +203,10 @@ class _Look:
 
     def at(self, run: RunRow) -> _Found:
         """What can be found out about a run."""
-        entry, max_length, reason = made_by(run)
-        if entry is None:
-            return _Found(None, reason, reason)
-        options = replace(self.load, max_length=max_length)
+        origin = made_by(run)
+        if (entry := origin.entry) is None:
+            return _Found(None, origin.reason, origin.reason)
+        options = replace(self.load, max_length=origin.max_length, dtype=origin.dtype)
         if entry.kind == "bm25":
             return _Found(None, WORDS, WORDS, {"word_match": self._words(entry)})
         if entry.kind not in {"dense", "late-interaction"}:

@@ -154,7 +154,7 @@ def _draw(
     origin = made_by(run)
     if origin.entry is None:
         raise InputError(f"system {run.system!r}: {origin.reason}, so there is nothing to draw")
-    options = replace(request.load, max_length=origin.max_length)
+    options = replace(request.load, max_length=origin.max_length, dtype=origin.dtype)
     vectors = _vectors(store, task, origin.entry, Workbench(cache, options=options, progress=progress))
     texts = texts_of(store, task)
     add(writer, task, run.system, texts, vectors, request=request, fingerprint=run.fingerprint, progress=progress)

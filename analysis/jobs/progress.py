@@ -24,6 +24,7 @@ from analysis.errors import JobCancelledError
 from analysis.paths import Cache
 from analysis.store.connection import on_disk
 from analysis.store.write import WAITING
+from analysis.systems.devices import THREADS_VARIABLE, cores
 
 FIRST_START = "first-start"
 ADD_ICD10 = "add-icd10"
@@ -424,20 +425,29 @@ def _start(cache: Cache, name: str, arguments: Sequence[str], request: JobReques
         if request:
             _write_json(_file(cache, name, "request.json"), asdict(request))
         _save(cache, JobState(name, "running", "start", 0, 0, None, None, 0.0, (), None))
-        environment = os.environ | {paths.ENVIRONMENT_VARIABLE: str(cache.root), JOB_VARIABLE: name}
         out = _file(cache, name, "out" if request and request.saves else "log")
         with _file(cache, name, "log").open("ab") as log, out.open("ab") as printed:
             log.truncate(0)
             subprocess.Popen(
                 [sys.executable, "-m", "analysis", *arguments],
                 cwd=paths.PROJECT,
-                env=environment,
+                env=environment(cache, name),
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=log,
                 start_new_session=True,
                 pass_fds=(lock.fileno(),),
             )
+
+
+def environment(cache: Cache, name: str) -> dict[str, str]:
+    """That of a job which a page starts: it leaves one core to the pages, unless the reader has said how many it takes.
+
+    Libraries that compute in threads read the variable, numba its own.
+    """
+    threads = os.environ.get(THREADS_VARIABLE) or str(max(1, cores() - 1))
+    told = {THREADS_VARIABLE: threads, "NUMBA_NUM_THREADS": os.environ.get("NUMBA_NUM_THREADS", threads)}
+    return {**os.environ, **told, paths.ENVIRONMENT_VARIABLE: str(cache.root), JOB_VARIABLE: name}
 
 
 def _taken(lock: IO[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any
@@ -20,10 +20,11 @@ from analysis.model import Corpus, Progress, Questions, Ranking, unranked
 from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.read import Store, TaskRow
-from analysis.systems import catalogue
+from analysis.systems import catalogue, truncation
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
 from analysis.systems.readiness import Readiness, readiness
+from analysis.systems.truncation import sentences
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import System, Workbench
 
@@ -63,6 +64,7 @@ class RunReport:
     kept: tuple[str, ...]  # stored before with the same settings
     refused: tuple[tuple[str, str], ...]  # item and reason
     approximate: tuple[str, ...] = ()  # item, encoder and what its search finds of the exact answer
+    truncated: tuple[str, ...] = ()  # item and which of its texts were not read to their ends
 
 
 def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
@@ -88,7 +90,9 @@ def run(cache: Cache, *, request: RunRequest, progress: Progress) -> RunReport:
         job = _Job(store, writer, request, progress, Workbench(cache, options=request.load, progress=progress))
         for task, wanted in plan:
             job.run_task(task, wanted)
-    return RunReport(tuple(job.stored), _kept(plan, entries), tuple(job.refused), tuple(job.approximate))
+    return RunReport(
+        tuple(job.stored), _kept(plan, entries), tuple(job.refused), tuple(job.approximate), tuple(job.truncated)
+    )
 
 
 Plan = list[tuple[TaskRow, list[Entry]]]
@@ -111,7 +115,7 @@ def _kept(plan: Plan, entries: Sequence[Entry]) -> tuple[str, ...]:
 
 def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
     """What decides a run's numbers: a stored one with the same is not made again."""
-    system = catalogue.fingerprint(entry, max_length=request.load.max_length)
+    system = catalogue.fingerprint(entry, max_length=request.load.max_length, dtype=request.load.dtype)
     return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
 
 
@@ -127,6 +131,7 @@ def _entries(request: RunRequest) -> list[Entry]:
         needed = readiness(entry, benchmark=request.benchmark)
         if not needed.by_run or (load.offline and not catalogue.available(entry)):
             raise InputError(f"system {entry.name!r}: {needed.missing}{_hint(needed)}")
+        catalogue.settings(entry, dtype=load.dtype)  # refuses a precision that one of its models does not bear
     return entries
 
 
@@ -162,6 +167,7 @@ class _Job:
         self.stored: list[str] = []
         self.refused: list[tuple[str, str]] = []
         self.approximate: list[str] = []
+        self.truncated: list[str] = []
 
     def run_task(self, task: TaskRow, wanted: Sequence[Entry]) -> None:
         """Run systems on a task: first every encoding, then every search."""
@@ -205,6 +211,7 @@ class _Job:
             provenance={
                 **self._provenance(system.entry, ranking, seconds),
                 **self._approximate(task, system.entry, corpus, questions),
+                **self._truncated(task, system.entry, corpus, questions, ranking),
             },
             parents=system.entry.parts,
             facts=count.of,
@@ -217,15 +224,25 @@ class _Job:
 
     def _approximate(self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions) -> Mapping[str, Any]:
         """How much of the exact answer the searches find that were not exact, by encoder; nothing where all were."""
-        found = self._workbench.recall(list(_models(entry)), corpus, questions)
+        found = self._workbench.recall(catalogue.models(entry), corpus, questions)
         self.approximate += [f"{task.name}: {entry.name}: {name}: {measured.words}" for name, measured in found.items()]
         return {"approximate": {name: asdict(measured) for name, measured in found.items()}} if found else {}
 
+    def _truncated(
+        self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions, ranking: Ranking
+    ) -> Mapping[str, Any]:
+        """How many texts each model did not read to their ends."""
+        found = truncation.counted(self._workbench, entry, corpus, questions, ranking)
+        if any(each.words for each in found):
+            self.truncated += [f"{task.name}: {entry.name}: {words}" for words in sentences(entry.name, found)]
+        return truncation.record(found)
+
     def _provenance(self, entry: Entry, ranking: Ranking, seconds: float) -> Mapping[str, Any]:
-        encoded = [self._workbench.encoded(part) for part in _models(entry)]
+        load = self._request.load
+        encoded = [self._workbench.encoded(part) for part in catalogue.models(entry)]
         texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
-            "settings": catalogue.settings(entry, max_length=self._request.load.max_length),
+            "settings": catalogue.settings(entry, max_length=load.max_length, dtype=load.dtype),
             "depth": self._request.depth,
             "hits_kept": self._request.keep_hits,
             "search_seconds": round(seconds, 3),
@@ -240,14 +257,6 @@ class _Job:
             "machine": platform.machine(),
             "libraries": _versions(),
         }
-
-
-def _models(entry: Entry) -> Iterator[Entry]:
-    """The models a system stands on, itself if it is one."""
-    if entry.kind in ("dense", "cross-encoder"):
-        yield entry
-    for part in entry.parts:
-        yield from _models(catalogue.entry(part))
 
 
 def _versions() -> dict[str, str]:

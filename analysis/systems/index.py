@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -237,9 +238,8 @@ def distinct(rows: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.i
     """Groups of equal rows: position of one row of each group ``(U,)``, and the group of each row ``(M,)``."""
     if not len(rows):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    whole = np.ascontiguousarray(rows)
-    opaque = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
-    _, first, group = np.unique(opaque, return_index=True, return_inverse=True)
+    digests = b"".join(hashlib.blake2b(row, digest_size=16).digest() for row in np.ascontiguousarray(rows))
+    _, first, group = np.unique(np.frombuffer(digests, dtype="V16"), return_index=True, return_inverse=True)
     if len(first) == len(rows):
         everything = np.arange(len(rows), dtype=np.int64)
         return everything, everything

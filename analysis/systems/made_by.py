@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from analysis.errors import InputError
 from analysis.store.read import RunRow
 from analysis.systems import catalogue
 from analysis.systems.catalogue import DESCRIPTIVE, Entry
@@ -20,6 +22,7 @@ class MadeBy(NamedTuple):
     entry: Entry | None
     max_length: int | None = None  # tokens, where the run was told to read fewer than the catalogue says
     reason: str = ""  # why there is no entry
+    dtype: str | None = None  # where the run was told another precision than the catalogue says
 
 
 def made_by(run: RunRow) -> MadeBy:
@@ -28,10 +31,24 @@ def made_by(run: RunRow) -> MadeBy:
     if not settings or run.system not in catalogue.catalogue():
         return MadeBy(None, reason=OTHER_TOOL)
     entry = catalogue.entry(run.system)
-    for length in dict.fromkeys((None, settings.get("max_length"))):
-        if _deciding(catalogue.settings(entry, max_length=length)) == _deciding(settings):
-            return MadeBy(entry, length)
+    for length, dtype in itertools.product(_told(settings, "max_length"), _told(settings, "dtype")):
+        if _deciding(_settings(entry, length, dtype)) == _deciding(settings):
+            return MadeBy(entry, length, dtype=dtype)
     return MadeBy(None, reason=CHANGED)
+
+
+def _told(settings: Mapping[str, Any], key: str) -> list[Any]:
+    """What the run may have been told of a setting: nothing, or what one of its models has."""
+    parts = [value for part in settings.get("parts", {}).values() for value in _told(part, key)]
+    return list(dict.fromkeys((None, settings.get(key), *parts)))
+
+
+def _settings(entry: Entry, length: int | None, dtype: str | None) -> Mapping[str, Any]:
+    """What a run records that is told so; nothing where the models do not bear it."""
+    try:
+        return catalogue.settings(entry, max_length=length, dtype=dtype)
+    except InputError:
+        return {}
 
 
 def no_vectors(run: RunRow) -> str | None:

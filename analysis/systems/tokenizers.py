@@ -109,7 +109,7 @@ def _fast(system: Entry, options: LoadOptions) -> _Vocabulary:
         for text, framed, found in zip(texts, whole, plain, strict=True):
             yield _seen(text, found, unknown=unknown, length=len(framed.ids))
 
-    limit = limited(system, options.max_length).max_length or _limit(home)
+    limit = limited(system, options.max_length, options.dtype).max_length or _limit(home)
     return _Vocabulary(limit, unknown is None or _is_byte_level(model), see)
 
 

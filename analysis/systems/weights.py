@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError, SystemLoadError
+from analysis.systems import devices
 from analysis.systems.catalogue import Entry, in_hub_cache
 from analysis.systems.readiness import conversion, download
 
@@ -43,7 +44,15 @@ class LoadOptions:
     trust_remote_code: bool = False  # code of models that the catalogue marks as bringing their own may run
     max_length: int | None = None  # tokens; overrides the catalogue where the encoder has such a limit
     allow_code: bool = False  # Python functions of the reader's own may run
-    threads: int | None = None  # of one forward pass; None is every core this process may use
+    threads: int | None = None  # of one forward pass; None is as many as this process may use
+    device: str = devices.AUTO  # or one that torch knows, or several separated by commas
+    dtype: str | None = None  # overrides the catalogue where the library has a choice
+
+    def __post_init__(self) -> None:
+        for name, value in (("max-length", self.max_length), ("threads", self.threads)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} {value}: expected 1 or more")
+        devices.check(self.device)
 
     @property
     def cores(self) -> int:
@@ -175,7 +184,9 @@ def _answers(endpoint: str, minute: int) -> bool:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Threads that this process may use: as the environment says, else its cores."""
+    told = os.environ.get(devices.THREADS_VARIABLE, "")
+    return int(told) if told.isdecimal() else devices.cores()
 
 
 def _version(distribution: str) -> str:
@@ -249,6 +260,7 @@ def loading_arguments(system: Entry, options: LoadOptions) -> dict[str, Any]:
 
     pinned = {"code_revision": system.code_revision} if system.code_revision else {}
     return {
+        "device": devices.chosen(options.device)[0],
         "local_files_only": True,
         "trust_remote_code": system.trust_remote_code and options.trust_remote_code,
         "model_kwargs": _Pinned(use_safetensors=True, dtype=getattr(torch, system.dtype), **pinned),

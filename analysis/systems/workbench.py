@@ -7,9 +7,10 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
-from analysis.store.embeddings import EmbeddingStore, spans
-from analysis.systems import cross_encoder, encoders
+from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
+from analysis.systems import cross_encoder, devices, encoders, tokenizers
 from analysis.systems.approximate import Measured
+from analysis.systems.batching import Positions, Room, batches, halved
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
 from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
@@ -37,6 +39,7 @@ BATCH_TOKENS = 3072
 """
 
 Model = TypeVar("Model", Encoder, Scorer)
+Read = TypeVar("Read")
 
 _LOADING = threading.Lock()
 """One encoder is loaded at a time: libraries keep loggers and defaults for the whole process meanwhile."""
@@ -96,6 +99,13 @@ class EncodedFacts:
     def texts_per_second(self) -> float | None:
         """None where nothing was encoded."""
         return self.texts / self.seconds if self.seconds else None
+
+
+class Cut(NamedTuple):
+    """Which of several texts, or pairs, a model does not read to their ends."""
+
+    limit: int  # tokens that it reads
+    cut: NDArray[np.bool_]  # (n,)
 
 
 class System(Protocol):
@@ -194,20 +204,54 @@ class Workbench:
         pieces = self._missing(needs)
         for key in dict.fromkeys(self._key(piece.entry) for piece in pieces):
             mine = [piece for piece in pieces if self._key(piece.entry) == key]
+            encoder = self.encoder(mine[0].entry)
             done, total = 0, sum(len(piece.texts) for piece in mine)
-            for piece in mine:
-                self._encode(piece, done=done, total=total)
+            for piece in sorted(mine, key=lambda piece: piece.tokens):
+                with (
+                    nullcontext() if piece.tokens else devices.at_work(encoder, self.progress)
+                ):  # token vectors are made by one
+                    self._encode(encoder, piece, done=done, total=total)
                 done += len(piece.texts)
 
     def vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors:
         """Unit vectors, ``(n, d)`` float32, from the cache or encoded now. Raises as :meth:`prepare`."""
-        self.prepare([Need(system, role, texts)])
-        return self._store.get(self._space(system, role), texts)
+        space = self._space(system, role)
+        return self._sound(lambda: self.prepare([Need(system, role, texts)]), lambda: self._store.get(space, texts))
 
     def token_vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> TokenVectors:
         """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
-        self.prepare([Need(system, role, texts, tokens=True)])
-        return TokenVectors(*self._store.get_tokens(self._space(system, role), texts))
+        space, need = self._space(system, role), Need(system, role, texts, tokens=True)
+        return TokenVectors(*self._sound(lambda: self.prepare([need]), lambda: self._store.get_tokens(space, texts)))
+
+    def _sound(self, prepare: Callable[[], None], read: Callable[[], Read]) -> Read:
+        """What is stored after a preparation; where some of it was found damaged, prepared once more."""
+        prepare()
+        with suppress(DamageError):
+            return read()
+        prepare()
+        return read()
+
+    def cut(self, system: Entry, texts: Sequence[str], *, role: Role) -> Cut | None:
+        """Which texts with stored vectors the encoder did not read to their ends; None where that is not known."""
+        if system.backend != "sentence-transformers":
+            return None
+        lengths, limit = self._store.lengths(self._space(system, role), texts)
+        untold = np.flatnonzero(lengths < 0)
+        cut = lengths > limit
+        if len(untold):  # vectors that were stored before lengths were
+            try:
+                found = tokenizers.count(system, [texts[at] for at in untold.tolist()], role=role, options=self.options)
+            except SystemLoadError:  # the vectors are here and the model is not
+                return None
+            if found is None or found.limit is None:
+                return None
+            cut[untold], limit = found.truncated, found.limit
+        return Cut(limit, cut) if limit else None
+
+    def cut_pairs(self, system: Entry, pairs: Sequence[Pair]) -> Cut | None:
+        """Which pairs with stored scores the cross-encoder did not read to their ends; None where not known."""
+        lengths, limit = self._store.lengths(self._space(system, "query"), _keys(pairs))
+        return Cut(limit, lengths > limit) if limit and (lengths >= 0).all() else None
 
     def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
         """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
@@ -222,37 +266,50 @@ class Workbench:
             JobCancelledError: raised by progress; what was scored until then is stored.
         """
         space = self._space(system, "query")
-        keys = [json.dumps(pair, ensure_ascii=False) for pair in pairs]
+        keys = _keys(pairs)
         distinct = dict(zip(keys, pairs, strict=True))
-        known = self._store.known(space, list(distinct))
-        missing = {key: pair for (key, pair), there in zip(distinct.items(), known, strict=True) if not there}
-        if missing:
-            self._score(system, missing, space=space, step=step)
-        halves: Scores = self._store.get(space, keys).astype(np.float64).reshape(-1, 2).sum(axis=1)
-        return halves
+
+        def prepare() -> None:
+            known = self._store.known(space, list(distinct))
+            missing = {key: pair for (key, pair), there in zip(distinct.items(), known, strict=True) if not there}
+            if missing:
+                self._score(system, missing, space=space, step=step)
+
+        halves = self._sound(prepare, lambda: self._store.get(space, keys))
+        scores: Scores = halves.astype(np.float64).reshape(-1, 2).sum(axis=1)
+        return scores
 
     def _score(self, system: Entry, missing: Mapping[str, Pair], *, space: str, step: str) -> None:
         """Score pairs in batches of like length, storing a chunk now and then and at the end, however it ends."""
         scorer, pending, done = self.scorer(system), _Pending(self._store, space), 0
-        keys = list(missing)
-        lengths = np.concatenate(
-            [
-                scorer.lengths([missing[key] for key in keys[start : start + CHUNK_TEXTS]])
-                for start in range(0, len(keys), CHUNK_TEXTS)
-            ]
-        )
-        try:
-            for batch in batches(keys, lengths=lengths, room=Room(BATCH_TOKENS), most=MOST_PAIRS):
-                self.progress(step, done, len(keys))
-                started = time.perf_counter()
-                scores = scorer.score([missing[key] for key in batch])
-                high = scores.astype(np.float32)  # a store of single precision holds a double as two
-                pending.add(batch, np.stack([high, (scores - high).astype(np.float32)], axis=1))
-                self._count(scorer, system, texts=len(batch), seconds=time.perf_counter() - started)
-                done += len(batch)
-                if pending.due():
-                    pending.flush()
+        keys, pairs = list(missing), list(missing.values())
+        lengths = np.empty(len(keys), dtype=np.int64)
+        for start in range(0, len(keys), CHUNK_TEXTS):
             self.progress(step, done, len(keys))
+            lengths[start : start + CHUNK_TEXTS] = scorer.lengths(pairs[start : start + CHUNK_TEXTS])
+
+        def compute(batch: Positions) -> Scores:
+            return scorer.score([pairs[at] for at in batch])
+
+        def refuse(at: int) -> SystemLoadError:
+            return _too_long(scorer, "pair", "\n".join(pairs[at]))
+
+        room, read = Room(BATCH_TOKENS), _read(lengths, scorer.limit)
+        try:
+            with devices.at_work(scorer, self.progress):
+                for batch in batches(read, room=room, most=MOST_PAIRS, passes=devices.passes(scorer)):
+                    self.progress(step, done, len(keys))
+                    started = time.perf_counter()
+                    for part, scores in halved(compute, batch, room=room, refuse=refuse):
+                        high = scores.astype(np.float32)  # a store of single precision holds a double as two
+                        two = np.stack([high, (scores - high).astype(np.float32)], axis=1)
+                        pending.add([keys[at] for at in part], two, lengths=lengths[part], limit=scorer.limit)
+                        self._count(scorer, system, texts=len(part), seconds=time.perf_counter() - started)
+                        started = time.perf_counter()
+                        done += len(part)
+                    if pending.due():
+                        pending.flush()
+                self.progress(step, done, len(keys))
         finally:
             pending.flush()
 
@@ -296,11 +353,11 @@ class Workbench:
         return found
 
     def _key(self, system: Entry) -> str:
-        return fingerprint(system, max_length=self.options.max_length)
+        return fingerprint(system, max_length=self.options.max_length, dtype=self.options.dtype)
 
     def _space(self, system: Entry, role: Role) -> str:
         """The key of the embedding space: everything that decides a vector except the text."""
-        effective = limited(system, self.options.max_length)
+        effective = limited(system, self.options.max_length, self.options.dtype)
         prompt = getattr(effective.prompts, role)
         facts = {
             "backend": effective.backend,
@@ -339,22 +396,30 @@ class Workbench:
                 pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens))
         return pieces
 
-    def _encode(self, piece: _Piece, *, done: int, total: int) -> None:
+    def _encode(self, encoder: Encoder, piece: _Piece, *, done: int, total: int) -> None:
         """Encode a piece, storing a chunk now and then and at the end, however it ends."""
-        encoder = self.encoder(piece.entry)
         step = f"encode {piece.entry.short_title}"
         pending = _Pending(self._store, piece.space)
         lengths = np.empty(len(piece.texts), dtype=np.int64)
         for start in range(0, len(lengths), CHUNK_TEXTS):
             self.progress(step, done, total)
-            lengths[start : start + CHUNK_TEXTS] = encoder.lengths(piece.texts[start : start + CHUNK_TEXTS])
-        room = Room(BATCH_TOKENS)
+            part = piece.texts[start : start + CHUNK_TEXTS]
+            lengths[start : start + CHUNK_TEXTS] = encoder.lengths(part, role=piece.role)
+
+        def compute(batch: Positions) -> tuple[Vectors, list[TokenMatrix]]:
+            return _pass(encoder, piece, [piece.texts[at] for at in batch])
+
+        def refuse(at: int) -> SystemLoadError:
+            return _too_long(encoder, "text", piece.texts[at])
+
+        room, read = Room(BATCH_TOKENS), _read(lengths, encoder.limit)
         try:
-            for batch in batches(piece.texts, lengths=lengths, room=room):
+            for batch in batches(read, room=room, most=MOST_TEXTS, passes=devices.passes(encoder)):
                 self.progress(step, done, total)
                 started = time.perf_counter()
-                for texts, vectors, matrices in _passes(encoder, piece, batch, room=room):
-                    pending.add(texts, vectors, matrices=matrices)
+                for where, (vectors, matrices) in halved(compute, batch, room=room, refuse=refuse):
+                    texts = [piece.texts[at] for at in where]
+                    pending.add(texts, vectors, matrices=matrices, lengths=lengths[where], limit=encoder.limit)
                     self._count(encoder, piece.entry, texts=len(texts), seconds=time.perf_counter() - started)
                     started = time.perf_counter()
                     done += len(texts)
@@ -393,84 +458,66 @@ class _Pending:
     def __init__(self, store: EmbeddingStore, space: str) -> None:
         self._store = store
         self._space = space
+        self._clear()
+
+    def _clear(self) -> None:
         self._texts: list[str] = []
         self._vectors: list[Vectors] = []
         self._matrices: list[TokenMatrix] = []
+        self._lengths: list[NDArray[np.int64]] = []
+        self._limit: int | None = None
         self._since = time.monotonic()
 
-    def add(self, texts: Sequence[str], vectors: Vectors, *, matrices: Sequence[TokenMatrix] = ()) -> None:
+    def add(
+        self,
+        texts: Sequence[str],
+        vectors: Vectors,
+        *,
+        matrices: Sequence[TokenMatrix] = (),
+        lengths: NDArray[np.int64],
+        limit: int | None,
+    ) -> None:
         self._texts += texts
         self._vectors.append(vectors)
         self._matrices += matrices
+        self._lengths.append(lengths)
+        self._limit = limit
 
     def due(self) -> bool:
         return len(self._texts) >= CHUNK_TEXTS or time.monotonic() - self._since >= CHUNK_SECONDS
 
     def flush(self) -> None:
         if self._texts:
-            self._store.put(self._space, self._texts, vectors=np.concatenate(self._vectors))
+            told = None if self._limit is None else Lengths(np.concatenate(self._lengths), self._limit)
+            self._store.put(self._space, self._texts, vectors=np.concatenate(self._vectors), lengths=told)
         if self._matrices:
             offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in self._matrices])]).astype(np.int64)
             tokens = np.concatenate(self._matrices)
             self._store.put_tokens(self._space, self._texts, offsets=offsets, tokens=tokens)
-        self._texts, self._vectors, self._matrices, self._since = [], [], [], time.monotonic()
+        self._clear()
 
 
-@dataclass
-class Room:
-    """What fits into one forward pass, in tokens of a padded batch; less from the moment that a batch did not fit."""
-
-    tokens: int
+def _read(lengths: NDArray[np.int64], limit: int | None) -> NDArray[np.int64]:
+    """Tokens of each text that are read."""
+    return lengths if limit is None else np.minimum(lengths, limit)
 
 
-def _passes(
-    encoder: Encoder, piece: _Piece, batch: list[str], *, room: Room
-) -> Iterator[tuple[list[str], Vectors, list[TokenMatrix]]]:
-    """A batch in one forward pass; where the memory does not hold it, its halves, and smaller batches after it."""
-    try:
-        vectors, matrices = _pass(encoder, piece, batch)
-    except (MemoryError, RuntimeError) as error:
-        if not encoders.is_out_of_memory(error):
-            raise
-        if len(batch) == 1:
-            raise SystemLoadError(
-                f"{piece.entry.name}: the memory of {encoder.device} does not hold one text of {len(batch[0]):,} "
-                f"characters ({batch[0][:60]!r}); a smaller --max-length cuts it"
-            ) from error
-    else:
-        yield batch, vectors, matrices
-        return
-    encoders.free_memory()
-    room.tokens = max(1, room.tokens // 2)
-    half = len(batch) // 2
-    for part in (batch[:half], batch[half:]):
-        yield from _passes(encoder, piece, part, room=room)
+def _keys(pairs: Sequence[Pair]) -> list[str]:
+    """Pairs as the texts that their scores are stored by."""
+    return [json.dumps(pair, ensure_ascii=False) for pair in pairs]
+
+
+def _too_long(model: Encoder | Scorer, what: str, text: str) -> SystemLoadError:
+    return SystemLoadError(
+        f"{model.entry.name}: the memory of {model.device} does not hold one {what} of {len(text):,} characters "
+        f"({text[:60]!r}); a smaller --max-length cuts it"
+    )
 
 
 def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, list[TokenMatrix]]:
     if piece.tokens:
         return encoder.encode_tokens(batch, role=piece.role)
     return encoder.encode(batch, role=piece.role), []
-
-
-def batches(
-    texts: Sequence[str], *, lengths: NDArray[np.int64], room: Room, most: int | None = None
-) -> Iterator[list[str]]:
-    """The texts in batches of similar length, longest first, so that padding is little and time left is not rosy.
-
-    Args:
-        texts: the texts.
-        lengths: ``(n,)`` their tokens.
-        room: of one batch; looked at before each.
-        most: texts in a batch; omitted: those of one forward pass of an encoder.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        fitting = max(1, room.tokens // max(1, int(lengths[order[start]])))
-        stop = start + min(most or MOST_TEXTS, fitting)
-        yield [texts[position] for position in order[start:stop]]
-        start = stop
 
 
 def _is_part(name: str) -> bool:

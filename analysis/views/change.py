@@ -19,7 +19,10 @@ from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Se
 
 MEASURE = "ndcg_at_10"
 K = 10  # of the recall by which routes are compared
-UNTOLD = {"report", "name", "title", "short_title", "note", "seconds", "search_seconds", "texts_per_second", "ranked"}
+UNTOLD = {
+    *("report", "name", "title", "short_title", "note", "seconds", "search_seconds", "texts_per_second", "ranked"),
+    "truncated",
+}
 """What a run records that says nothing of how it was made, or that follows from it."""
 
 

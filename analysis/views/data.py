@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
-from analysis.systems import catalogue, own
+from analysis.systems import catalogue, own, truncation
 from analysis.systems.readiness import readiness
 from analysis.text import counted
 from analysis.views import slices
@@ -18,6 +18,7 @@ from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLa
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
+    "TRUNCATED",
     "Card",
     "Stored",
     "StoredBenchmark",
@@ -33,6 +34,7 @@ __all__ = [  # what pages see of the nouns below it too
     "stored",
 ]
 
+TRUNCATED = truncation.KEY
 COUNTED_AS = (
     "A run of letters and digits, lower-cased; each Chinese character and each Japanese kana counts as one of its own."
 )
@@ -108,6 +110,7 @@ class StoredRun:
     created_at: str  # ISO time, UTC
     imported: bool  # a run of somebody else: it can be renamed
     children: tuple[str, ...]  # systems whose runs of the task were composed from it
+    read: tuple[str, ...]  # sentences: which texts its models did not read to their ends; empty where that is not known
     provenance: Mapping[str, object]
 
 
@@ -324,6 +327,7 @@ def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel], ch
         created_at=run.created_at.isoformat(),
         imported=run.system not in catalogue.catalogue(),
         children=tuple(children),
+        read=truncation.sentences(run.system, truncation.recorded(run.provenance)),
         provenance=run.provenance,
     )
 

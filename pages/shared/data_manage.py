@@ -81,6 +81,8 @@ def _run(benchmark: StoredBenchmark, task: StoredTask, run: StoredRun) -> None:
             _export("Ranking (TREC)", benchmark, task, form="trec", file=f"{_file_name(name)}.trec", run=name)
             file = f"{_file_name(name)}-per-query.csv"
             _export("Per-query values (CSV)", benchmark, task, form="csv", file=file, run=name, flags=("per-query",))
+    for words in run.read:
+        ui.grey(words)
     with st.expander("How it came here"):
         _provenance(run)
     if run.imported:
@@ -120,8 +122,13 @@ def _provenance(run: StoredRun) -> None:
         on_click="ignore",
         key="provenance",
     )
-    rows = [[name.replace("_", " "), tables.escaped(text)] for name, text in _flat(run.provenance) if text]
+    rows = [[name.replace("_", " "), tables.escaped(text)] for name, text in _flat(_told(run)) if text]
     tables.show(tables.table({"What": "text", "": "passage"}, rows, caption="How the run came here"))
+
+
+def _told(run: StoredRun) -> dict[str, object]:
+    """Its record without what is said in words above."""
+    return {key: value for key, value in run.provenance.items() if key != data.TRUNCATED}
 
 
 def _flat(found: object, name: str = "") -> list[tuple[str, str]]:

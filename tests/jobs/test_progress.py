@@ -19,6 +19,7 @@ from analysis.errors import InputError, JobCancelledError
 from analysis.jobs import progress
 from analysis.jobs.progress import JobProgress, JobState
 from analysis.paths import Cache
+from analysis.systems.weights import LoadOptions
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # until a test gives up waiting
@@ -284,6 +285,19 @@ START = (
     "    print(sys.argv[1:], flush=True)\n"
     "    progress('work', 1, 3)\n"
 )
+
+
+def test_a_job_that_a_page_starts_leaves_it_a_core_unless_the_reader_says_otherwise(cache, monkeypatch):
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(variable, raising=False)
+    for cores, threads in ((8, "7"), (2, "1"), (1, "1")):
+        monkeypatch.setattr(progress, "cores", lambda cores=cores: cores)
+        told = progress.environment(cache, "run")
+        assert (told["OMP_NUM_THREADS"], told["NUMBA_NUM_THREADS"]) == (threads, threads)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert progress.environment(cache, "run")["OMP_NUM_THREADS"] == "3"
+    assert LoadOptions().cores == 3  # of models and searches in such a job
+    assert LoadOptions(threads=5).cores == 5
 
 
 def test_a_started_job_runs_apart_and_ends(cache, fake):

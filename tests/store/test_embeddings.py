@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import StoreError
-from analysis.store.embeddings import EmbeddingStore, spans
+from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
 
 TEXTS = ["knee pain", "糖尿病", "", "\ud800 lone"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -93,10 +93,43 @@ def test_a_damaged_chunk_is_set_aside(store, damage, caplog):
     assert again.get("space", TEXTS).tolist() == VECTORS.tolist()
 
 
-def test_a_chunk_that_breaks_while_in_use(store):
-    chunks(store)[0].write_bytes(b"PK")
-    with pytest.raises(StoreError, match="broke while it was in use"):
+def test_no_flipped_byte_is_ever_read_as_a_number(tmp_path):
+    """Every byte of a chunk in turn: either the chunk is set aside, or the byte does not matter."""
+    store = EmbeddingStore(tmp_path)
+    store.put("space", TEXTS, vectors=VECTORS, lengths=Lengths(np.array([1, 2, 3, 4]), 9))
+    (path,) = chunks(store)
+    sound = path.read_bytes()
+    n_found = 0
+    for place in range(len(sound)):
+        path.write_bytes(sound[:place] + bytes([sound[place] ^ 0x40]) + sound[place + 1 :])
+        reader = EmbeddingStore(store.root)
+        known = reader.known("space", TEXTS)
+        if known.all():
+            assert reader.get("space", TEXTS).tolist() == VECTORS.tolist()
+        else:
+            assert not known.any()
+            n_found += 1
+    assert n_found > len(sound) / 2
+
+
+def test_lengths_are_kept_with_vectors_and_told_apart_from_none(store):
+    store.put("space", ["a", "b"], vectors=np.ones((2, 3), np.float32), lengths=Lengths(np.array([7, 900]), 512))
+    found = EmbeddingStore(store.root).lengths("space", ["b", TEXTS[0], "a"])
+    assert (found.tokens.tolist(), found.limit) == ([900, -1, 7], 512)
+    assert store.lengths("space", TEXTS).limit == 0
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped"])
+def test_a_chunk_that_breaks_while_in_use(store, damage):
+    store.get("space", TEXTS)
+    (path,) = chunks(store)
+    content = path.read_bytes()
+    place = content.find(VECTORS.tobytes()) + 5
+    flipped = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+    path.write_bytes({"truncated": b"PK", "flipped": flipped}[damage])
+    with pytest.raises(DamageError, match=f"{path} broke while it was in use"):
         store.get("space", TEXTS)
+    assert path.with_suffix(".damaged").exists()
     assert not store.known("space", TEXTS).any()
 
 

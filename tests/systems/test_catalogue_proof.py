@@ -153,6 +153,10 @@ def test_a_table_gives_the_vectors_of_a_calculation_by_hand(at_home, name):
         assert encoder.tokens("pain", role=role) == list(prompt + "pain")
         frame = 1 if proof.architecture == "qwen3" else 2
         assert encoder.tokens(long, role=role) == list(prompt + long)[: proof.limit - frame]
+        assert encoder.lengths([long, "pain"], role=role).tolist() == [
+            len(prompt + text) + frame for text in (long, "pain")
+        ]
+        assert encoder.limit == proof.limit
     if proof.architecture == "qwen3":
         assert encoder._model.tokenizer.padding_side == "left"
     if proof.layout == "own code":
@@ -202,4 +206,5 @@ def test_a_cross_encoders_table_gives_the_scores_of_a_calculation_by_hand(tmp_pa
         with torch.no_grad():
             logit = model(**read).logits[0, 0].double()
         assert score == pytest.approx(1 / (1 + np.exp(-float(logit))), abs=1e-6)
-    assert scorer.lengths(pairs).tolist() == [9 + 16 + 4, 512, 5 + 4, 512]
+    assert scorer.lengths(pairs).tolist() == [9 + 16 + 4, 5 + 900 + 4, 5 + 4, 1000 + 1000 + 4]
+    assert scorer.limit == PAIRS[name]

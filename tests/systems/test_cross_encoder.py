@@ -100,6 +100,41 @@ def test_an_encoder_is_no_cross_encoder(extend_catalogue, tmp_path):
         cross_encoder.load(system, LoadOptions(offline=True))
 
 
+def test_pairs_that_the_memory_does_not_hold_are_halved_and_one_that_it_does_not_is_one_sentence(
+    reranked, tmp_path, monkeypatch
+):
+    system, options = reranked.second.entry, LoadOptions(device="cpu")
+    expected = Workbench(Cache(tmp_path / "wide"), options=options).pair_scores(system, PAIRS, step="rescore")
+    bench = Workbench(Cache(tmp_path / "narrow"), options=options)
+    scorer, tried = bench.scorer(system), []
+    real = scorer.score
+
+    def score(pairs):
+        tried.append(len(pairs))
+        if len(pairs) > 1 or pairs[0][0] == "long":
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return real(pairs)
+
+    monkeypatch.setattr(scorer, "score", score)
+    assert bench.pair_scores(system, PAIRS, step="rescore") == pytest.approx(expected, abs=1e-6)
+    assert tried == [3, 1, 2, 1, 1]
+    with pytest.raises(SystemLoadError, match="the memory of cpu does not hold one pair of 14 characters"):
+        bench.pair_scores(system, [("long", "x" * 9)], step="rescore")
+
+
+def test_scores_of_eight_bits_are_near_finite_and_kept_apart(reranked, tmp_path, monkeypatch):
+    system, cache = reranked.second.entry, Cache(tmp_path / "cache")
+    single, rounded = Workbench(cache), Workbench(cache, options=LoadOptions(dtype="bfloat16"))
+    expected, found = (bench.pair_scores(system, PAIRS, step="rescore") for bench in (single, rounded))
+    assert found.tolist() != expected.tolist()
+    assert found == pytest.approx(expected, abs=0.05)
+    assert (rounded.encoded(system).texts, rounded.encoded(system).dtype) == (3, "bfloat16")
+    scorer = rounded.scorer(system)
+    monkeypatch.setattr(scorer._model, "predict", lambda pairs, **rest: np.array([0.5, np.nan], dtype=np.float32))
+    with pytest.raises(SystemLoadError, match="the score of 'fever' is not finite"):
+        scorer.score(PAIRS[:1] + PAIRS[2:])
+
+
 class Stub:
     """Scores that depend on a seed and the pair."""
 

@@ -72,7 +72,9 @@ def test_an_unknown_name_lists_the_known_ones():
         ("sha256 = 'abc'", "[x] weights is missing"),
         ("languages = 'en'", "[x] languages = 'en': expected a list of texts"),
         ("trust_remote_code = 1", "[x] trust_remote_code = 1: expected true or false"),
-        ("dtype = 'int4'", "[x] dtype = 'int4': expected float32 or bfloat16"),
+        ("dtype = 'int4'", "[x] dtype = 'int4': expected float32 or bfloat16 or float16"),
+        ("dtypes = ['float32', 'int4']", "[x] dtypes = ['float32', 'int4']: expected some of float32, bfloat16"),
+        ("dtypes = ['bfloat16']", "[x] dtype = None: expected bfloat16"),
     ],
 )
 def test_a_bad_value_names_file_table_key_and_value(tmp_path, line, message):

