@@ -242,7 +242,7 @@ class _Job:
 
 def _models(entry: Entry) -> Iterator[Entry]:
     """The models a system stands on, itself if it is one."""
-    if entry.kind in ("dense", "cross-encoder"):
+    if catalogue.is_model(entry):
         yield entry
     for part in entry.parts:
         yield from _models(catalogue.entry(part))

@@ -97,7 +97,8 @@ def _local_folder(system: Entry) -> Path:
 
 def _hub_folder(system: Entry, options: LoadOptions) -> Path:
     """The folder of a hub model in the hub's local cache, downloaded where that is allowed and needed."""
-    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", *(["*.py"] if system.trust_remote_code else [])]
+    wanted = ["*.json", "*.txt", "*.model", "*.metadata", "*.safetensors"]
+    wanted += ["*.py"] if system.trust_remote_code else []
     folder = _snapshot(system, str(system.model), revision=system.revision, wanted=wanted, options=options)
     if system.sha256 and system.weights:
         _verify(system, folder / system.weights)

@@ -19,7 +19,7 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
-from analysis.systems import cross_encoder, encoders
+from analysis.systems import cross_encoder, encoders, multi_vector
 from analysis.systems.approximate import Measured
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
@@ -68,6 +68,15 @@ class TokenVectors:
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return TokenVectors(offsets, self.tokens[spans(self.offsets[:-1][positions], lengths)])
 
+    @classmethod
+    def joined(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
+        """The texts of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return cls(offsets, np.concatenate([part.tokens for part in parts] or [np.zeros((0, 0), np.float16)]))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -76,10 +85,21 @@ class TokenVectors:
 class Need:
     """Texts that a system will ask vectors of."""
 
-    entry: Entry  # a dense system: the encoder
+    entry: Entry  # a dense system, or a model trained for late interaction: the encoder
     role: Role
     texts: Sequence[str]
     tokens: bool = False  # token vectors too
+    language: str = ""  # of the texts, where the encoder has an adapter for each; else it makes no difference
+
+
+def token_needs(system: Entry, role: Role, texts: Sequence[str], languages: Sequence[str]) -> list[Need]:
+    """Token vectors of texts, by language where the encoder has an adapter for each."""
+    if not system.adapters:
+        return [Need(system, role, texts, tokens=True)]
+    said: dict[str, list[str]] = {}
+    for text, language in zip(texts, languages, strict=True):
+        said.setdefault(language, []).append(text)
+    return [Need(system, role, part, tokens=True, language=language) for language, part in said.items()]
 
 
 @dataclass(frozen=True)
@@ -153,12 +173,13 @@ class Workbench:
         self._lock = threading.RLock()
 
     def encoder(self, system: Entry) -> Encoder:
-        """The loaded and proven encoder of a dense system.
+        """The loaded and proven encoder of a dense system, or model trained for late interaction.
 
         Raises:
             SystemLoadError: it does not load or fails its check.
         """
-        return self._loaded(system, self._encoders, encoders.load)
+        load = multi_vector.load if system.kind == "late-interaction" else encoders.load
+        return self._loaded(system, self._encoders, load)
 
     def scorer(self, system: Entry) -> Scorer:
         """The loaded and proven model of a cross-encoder.
@@ -204,10 +225,27 @@ class Workbench:
         self.prepare([Need(system, role, texts)])
         return self._store.get(self._space(system, role), texts)
 
-    def token_vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> TokenVectors:
-        """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
-        self.prepare([Need(system, role, texts, tokens=True)])
-        return TokenVectors(*self._store.get_tokens(self._space(system, role), texts))
+    def token_vectors(
+        self, system: Entry, texts: Sequence[str], *, role: Role, languages: Sequence[str] = ()
+    ) -> TokenVectors:
+        """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`.
+
+        Args:
+            system: the encoder.
+            texts: n texts.
+            role: of all of them.
+            languages: ``(n,)`` of each, where the encoder has an adapter for each language.
+        """
+        needs = token_needs(system, role, texts, languages)
+        self.prepare(needs)
+        spaces = [self._space(system, role, need.language) for need in needs]
+        parts = [self._store.get_tokens(space, need.texts) for space, need in zip(spaces, needs, strict=True)]
+        found = TokenVectors.joined([TokenVectors(*part) for part in parts])
+        if len(needs) < 2:
+            return found
+        spoken = np.array(languages, dtype=object)
+        places = np.concatenate([np.flatnonzero(spoken == need.language) for need in needs])
+        return found.take(np.argsort(places))
 
     def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
         """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
@@ -298,7 +336,7 @@ class Workbench:
     def _key(self, system: Entry) -> str:
         return fingerprint(system, max_length=self.options.max_length)
 
-    def _space(self, system: Entry, role: Role) -> str:
+    def _space(self, system: Entry, role: Role, language: str = "") -> str:
         """The key of the embedding space: everything that decides a vector except the text."""
         effective = limited(system, self.options.max_length)
         prompt = getattr(effective.prompts, role)
@@ -318,6 +356,10 @@ class Workbench:
         }
         if effective.kind == "cross-encoder":
             facts["kind"] = effective.kind
+        if effective.kind == "late-interaction":
+            facts |= {name: getattr(effective, name) for name in ("kind", "query_length", "attend_to_masks")}
+            facts |= {"marker": getattr(effective, f"{role}_marker"), "skip_punctuation": effective.skip_punctuation}
+            facts["language"] = language
         if effective.code:
             facts["code"] = f"{effective.code}@{effective.code_revision}"
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
@@ -327,7 +369,7 @@ class Workbench:
         pieces: list[_Piece] = []
         claimed: dict[str, set[str]] = {}
         for need in sorted(needs, key=lambda need: not need.tokens):
-            space = self._space(need.entry, need.role)
+            space = self._space(need.entry, need.role, need.language)
             taken = claimed.setdefault(space, set())
             texts = [text for text in dict.fromkeys(need.texts) if text not in taken]
             taken.update(texts)
@@ -336,12 +378,12 @@ class Workbench:
                 known &= self._store.known_tokens(space, texts)
             missing = [text for text, there in zip(texts, known, strict=True) if not there]
             if missing:
-                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens))
+                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, need.language))
         return pieces
 
     def _encode(self, piece: _Piece, *, done: int, total: int) -> None:
         """Encode a piece, storing a chunk now and then and at the end, however it ends."""
-        encoder = self.encoder(piece.entry)
+        encoder = multi_vector.in_language(self.encoder(piece.entry), piece.language)
         step = f"encode {piece.entry.short_title}"
         pending = _Pending(self._store, piece.space)
         lengths = np.empty(len(piece.texts), dtype=np.int64)
@@ -385,6 +427,7 @@ class _Piece:
     role: Role
     texts: list[str]
     tokens: bool
+    language: str = ""
 
 
 class _Pending:
