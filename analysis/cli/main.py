@@ -356,6 +356,7 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     probe.add_argument(
         "--encoder", required=True, action="append", metavar="E", help="whom to ask; repeat for several side by side"
     )
+    probe.add_argument("--language", metavar="TAG", help="of the text; a model with an adapter for each needs it")
     probe.add_argument("--k", type=int, default=10, metavar="K")
     _add_selection(probe, flagged=False)
     _add_out(commands)

@@ -18,6 +18,7 @@ from analysis.cli import recoverability as recoverability_rows
 from analysis.cli import systems as system_rows
 from analysis.cli.output import plain, write_json, write_rows
 from analysis.errors import InputError, StoreError
+from analysis.languages import canonical
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.systems import truncation
@@ -437,6 +438,7 @@ def probe_query(options: argparse.Namespace) -> None:
     """One live query to one system, or to several: then a list of answers, or a column more."""
     store = opened(options)
     where = {"benchmark": options.benchmark, "task": _one(options.task), "k": options.k}
+    where |= {"language": canonical(options.language).tag if options.language else None}
     names = list(dict.fromkeys(options.encoder))
     answers = [probe.ask(store, options.text, system=name, **where) for name in names]
     if options.format == "json":

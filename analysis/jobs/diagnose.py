@@ -211,7 +211,7 @@ class _Look:
             return _Found(None, WORDS, WORDS, {"word_match": self._words(entry)})
         if entry.kind not in {"dense", "late-interaction"}:
             return _Found(None, _composed(entry), _composed(entry))
-        encoder = entry if entry.kind == "dense" else catalogue.entry(entry.parts[0])
+        encoder = catalogue.entry(entry.parts[0]) if entry.parts else entry
         limit, tables = self._tokens(encoder, options)
         if entry.kind == "dense" and self.texts.item:
             tables |= self._space(encoder, options, self.texts.item)

@@ -115,7 +115,8 @@ def parts() -> dict[str, dict[str, str]]:
     """Systems that others can be composed of, name to short title: ``first`` and in a fusion any, ``second`` some."""
     known = catalogue.catalogue().values()
     second = {entry.name: entry.short_title for entry in known if entry.kind in ("late-interaction", "cross-encoder")}
-    return {"first": {entry.name: entry.short_title for entry in catalogue.systems().values()}, "second": second}
+    first = {name: entry.short_title for name, entry in catalogue.systems().items() if entry.kind != "import-only"}
+    return {"first": first, "second": second}
 
 
 def _settings(asked: NewSystem) -> Settings:

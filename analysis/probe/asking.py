@@ -177,7 +177,7 @@ def ask(
     Raises:
         InputError: an empty text, an unknown benchmark, task or system, or a task without documents.
         SystemLoadError: an encoder does not load or fails its check.
-        SystemRefusedError: the corpus is too large for the system.
+        SystemRefusedError: the corpus is too large for the system, or it does not read the language.
     """
     if not text.strip():
         raise InputError("the query is empty: expected some words to look for")
@@ -189,14 +189,22 @@ def ask(
     if without_flagged:
         answers = np.setdiff1d(answers, store.flagged(row.task_id).documents).astype(np.int32)
     answers = answers[answers < len(seat.content.corpus)]  # a judged document that the corpus lacks has no place
-    reply = seat.live.ask(text, Wanted(depth=k, sought=answers, excluded=excluded))
+    wanted = Wanted(depth=k, sought=answers, excluded=excluded, language=language or "")
+    reply = seat.live.ask(text, wanted)
     return _probe_answer(store, seat, reply, text=text, system=system, language=language, answers=answers)
 
 
 def why(
-    store: Store, *, system: str, benchmark: str, task: str | None, query_text: str, document_id: str
+    store: Store,
+    *,
+    system: str,
+    benchmark: str,
+    task: str | None,
+    query_text: str,
+    document_id: str,
+    language: str | None = None,
 ) -> Explanation:
-    """What each part of a query adds to the score that a system gives a document.
+    """What each part of a query, in a language where that is known, adds to the score that a system gives a document.
 
     Raises:
         InputError: an unknown benchmark, task, system or document.
@@ -208,7 +216,7 @@ def why(
     ids = seat.content.corpus.ids
     if document_id not in ids:
         raise InputError(f"document {document_id!r}: the corpus of {row.name} has no such document")
-    shares = seat.live.why(query_text, ids.index(document_id))
+    shares = seat.live.why(query_text, ids.index(document_id), language=language or "")
     entry = catalogue.entry(system)
     words = AS_A_WHOLE if catalogue.reads_pairs(entry) else KINDS[entry.kind]
     return Explanation(words, tuple(sorted(shares, key=lambda share: -share.value)))

@@ -22,7 +22,7 @@ def build(name: str, *, force: bool = False) -> System:
         force: late interaction takes corpora beyond its limit.
 
     Raises:
-        InputError: no such system, or one that only rescores what another found.
+        InputError: no such system, or one that only rescores what another found, or comes by import.
         SystemLoadError: a package that it needs is not installed.
     """
     system = entry(name)
@@ -37,6 +37,8 @@ def build(name: str, *, force: bool = False) -> System:
     if system.kind == "two-stage":
         first, second = system.parts
         return TwoStage(system, first=build(first, force=force), second=_second_stage(entry(second), force=force))
+    if system.kind == "import-only":
+        raise InputError(f"system {name!r}: nothing here loads it; its runs come by import-run")
     if system.kind == "cross-encoder":
         raise InputError(f"system {name!r} only rescores what another system found; run one that is composed of it")
     return Dense(system)
@@ -47,5 +49,5 @@ def _second_stage(system: Entry, *, force: bool) -> LateInteraction | CrossEncod
 
 
 def _late_interaction(system: Entry, *, force: bool) -> LateInteraction:
-    encoder = build(system.parts[0]).entry
+    encoder = build(system.parts[0]).entry if system.parts else system
     return LateInteraction(system, encoder=encoder, force=force)

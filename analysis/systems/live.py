@@ -17,7 +17,8 @@ from analysis.systems.dense import Dense
 from analysis.systems.encoders import Encoder
 from analysis.systems.fusion import Fusion, fuse
 from analysis.systems.index import Index
-from analysis.systems.late_interaction import LateInteraction, maxsim, search
+from analysis.systems.late_interaction import Distinct, LateInteraction, maxsim, search
+from analysis.systems.multi_vector import in_language
 from analysis.systems.rerank import CrossEncoder, TwoStage, merge
 from analysis.systems.why import Share, of_tokens, of_wholes
 from analysis.systems.workbench import System, TokenVectors, Workbench
@@ -37,11 +38,18 @@ class Wanted:
         depth: most documents returned.
         sought: ``(n,)`` int32 positions whose ranks are wanted, however far down they stand.
         excluded: documents that leave the ranking.
+        language: of the text; empty where it is not known. It counts for models with an adapter for each language.
     """
 
     depth: int = WHOLE
     sought: NDArray[np.int32] = field(default_factory=lambda: NOTHING)
     excluded: NDArray[np.int32] = field(default_factory=lambda: NOTHING)
+    language: str = ""
+
+    @property
+    def whole(self) -> Wanted:
+        """The whole ranking, for what is composed of it."""
+        return Wanted(excluded=self.excluded, language=self.language)
 
 
 @dataclass(frozen=True)
@@ -75,14 +83,18 @@ class Live(Protocol):
         ...
 
     def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
-        """Rank the whole corpus for one text."""
+        """Rank the whole corpus for one text.
+
+        Raises:
+            SystemRefusedError: the model does not read the language of the text.
+        """
         ...
 
     def tokens(self, text: str) -> list[str]:
         """What the system sees of a text."""
         ...
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
         """What each part of a text adds to the score of the document at this position; empty where that is not told."""
         ...
 
@@ -127,7 +139,7 @@ class _LiveLexical:
     def tokens(self, text: str) -> list[str]:
         return self._split(text)
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
         return tuple(Share(token, token, value) for token, value in self._index.shares(text, document))
 
 
@@ -153,7 +165,7 @@ class _LiveDense:
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
         return of_wholes(text, self._index.vector(document), encoder=self._encoder)
 
 
@@ -162,12 +174,9 @@ class _LiveMaxSim:
         needs = system.needs(corpus, _no_questions())  # refuses a corpus that is too large
         self._encoder = workbench.encoder(system.encoder)
         workbench.prepare(needs)
-        texts = list(dict.fromkeys(corpus.texts))
-        place = {text: position for position, text in enumerate(texts)}
-        self._group = np.fromiter((place[text] for text in corpus.texts), dtype=np.int64, count=len(corpus))
-        self._documents = workbench.token_vectors(system.encoder, texts, role="document")
-        self._tie_order = corpus.tie_order
-        self._texts = corpus.texts
+        distinct = Distinct.of(system.encoder, corpus.texts, corpus.languages)
+        self._documents, self._group = distinct.vectors(system.encoder, workbench), distinct.group
+        self._corpus = corpus
 
     @property
     def nbytes(self) -> int:
@@ -175,14 +184,15 @@ class _LiveMaxSim:
 
     def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
         began = time.perf_counter()
-        query = _query_tokens(self._encoder.encode_tokens([text], role="query")[1])
+        asked = in_language(self._encoder, wanted.language)
+        query = _query_tokens(asked.encode_tokens([text], role="query")[1])
         encoded = time.perf_counter()
         found = search(
             self._documents,
             query,
             group=self._group,
             depth=len(self._group),
-            tie_order=self._tie_order,
+            tie_order=self._corpus.tie_order,
             excluded={0: wanted.excluded},
         )
         return _cut(found.document, found.score, wanted, encode=encoded - began, began=encoded)
@@ -190,8 +200,8 @@ class _LiveMaxSim:
     def tokens(self, text: str) -> list[str]:
         return self._encoder.tokens(text, role="query")
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
-        return _token_shares(self._encoder, text, self._texts[document])
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
+        return _token_shares(self._encoder, text, self._corpus, document, language=language)
 
 
 class _LiveFusion:
@@ -205,7 +215,7 @@ class _LiveFusion:
         return sum(part.nbytes for part in self._parts)
 
     def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
-        answers = [part.ask(text, Wanted(excluded=wanted.excluded)) for part in self._parts]
+        answers = [part.ask(text, wanted.whole) for part in self._parts]
         began = time.perf_counter() - sum(answer.search_seconds for answer in answers)
         fused = fuse(
             [_one(answer) for answer in answers], k=self._k, depth=len(self._tie_order), tie_order=self._tie_order
@@ -216,7 +226,7 @@ class _LiveFusion:
     def tokens(self, text: str) -> list[str]:
         return self._parts[-1].tokens(text)
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
         return ()  # its score is made of ranks: the answers of its parts say why
 
 
@@ -227,6 +237,7 @@ class _LiveTwoStage:
         self._pool = system.entry.pool or 0
         self._corpus = corpus
         self._workbench = workbench
+        second.check_languages(corpus, _no_questions())
         self._encoder = workbench.encoder(second.encoder)
 
     @property
@@ -234,13 +245,15 @@ class _LiveTwoStage:
         return self._first.nbytes
 
     def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
-        first = self._first.ask(text, Wanted(excluded=wanted.excluded))
+        first = self._first.ask(text, wanted.whole)
         began = time.perf_counter()
-        query = _query_tokens(self._encoder.encode_tokens([text], role="query")[1])
+        asked = in_language(self._encoder, wanted.language)
+        query = _query_tokens(asked.encode_tokens([text], role="query")[1])
         encoded = time.perf_counter()
         pool = first.documents[: self._pool]
-        texts = [self._corpus.texts[position] for position in pool]
-        documents = self._workbench.token_vectors(self._second.encoder, texts, role="document")
+        columns = (self._corpus.texts, self._corpus.languages)
+        texts, languages = ([column[place] for place in pool] for column in columns)
+        documents = self._workbench.token_vectors(self._second.encoder, texts, role="document", languages=languages)
         scores = maxsim(query.tokens, documents).astype(np.float64)
         second = np.full(len(first.documents), np.nan)
         second[: len(pool)] = np.where(np.isneginf(scores), np.nan, scores)
@@ -251,8 +264,8 @@ class _LiveTwoStage:
     def tokens(self, text: str) -> list[str]:
         return self._first.tokens(text)
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
-        return _token_shares(self._encoder, text, self._corpus.texts[document])
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
+        return _token_shares(self._encoder, text, self._corpus, document, language=language)
 
 
 class _LiveReranked:
@@ -267,7 +280,7 @@ class _LiveReranked:
         return self._first.nbytes
 
     def ask(self, text: str, wanted: Wanted = EVERYTHING) -> Answer:
-        first = self._first.ask(text, Wanted(excluded=wanted.excluded))
+        first = self._first.ask(text, wanted.whole)
         began = time.perf_counter()
         pool = first.documents[: self._pool]
         second = np.full(len(first.documents), np.nan)
@@ -280,7 +293,7 @@ class _LiveReranked:
     def tokens(self, text: str) -> list[str]:
         return self._first.tokens(text)
 
-    def why(self, text: str, document: int) -> tuple[Share, ...]:
+    def why(self, text: str, document: int, *, language: str = "") -> tuple[Share, ...]:
         return ()  # it reads the pair as a whole
 
 
@@ -295,9 +308,10 @@ def _cut(
     return Answer(documents[: wanted.depth], scores[: wanted.depth], ranks, encode, searching)
 
 
-def _token_shares(encoder: Encoder, query: str, document: str) -> tuple[Share, ...]:
-    (asked,) = encoder.encode_tokens([query], role="query")[1]
-    (answered,) = encoder.encode_tokens([document], role="document")[1]
+def _token_shares(encoder: Encoder, query: str, corpus: Corpus, place: int, *, language: str) -> tuple[Share, ...]:
+    document = corpus.texts[place]
+    (asked,) = in_language(encoder, language).encode_tokens([query], role="query")[1]
+    (answered,) = in_language(encoder, corpus.languages[place]).encode_tokens([document], role="document")[1]
     tokens = encoder.tokens(query, role="query"), encoder.tokens(document, role="document")
     return of_tokens(*tokens, vectors=(asked, answered))
 

@@ -37,7 +37,7 @@ def readiness(system: Entry, *, benchmark: str = "B") -> Readiness:
         system: of the catalogue.
         benchmark: the one that the command to type shall run it on.
     """
-    found = [_of_one(model) for model in _models(system)]
+    found = [_of_one(model, benchmark) for model in _models(system)]
     where = ", ".join(dict.fromkeys(state.where for state in found if state.where))
     missing = "; ".join(state.missing for state in found if state.missing)
     if not missing:
@@ -92,11 +92,14 @@ class _State(NamedTuple):
     where: str
     missing: str = ""
     command: str = ""
-    lost: bool = False  # no command brings what is missing
+    lost: bool = False  # no run can follow
 
 
-def _of_one(system: Entry) -> _State:
+def _of_one(system: Entry, benchmark: str) -> _State:
     here = available(system)
+    if system.kind == "import-only":
+        typed = f"python -m analysis import-run FILE --benchmark {benchmark} --system {system.name}"
+        return _State("", f"{system.short_title} comes by import: nothing here loads it", typed, lost=True)
     if system.kind == "bm25" or system.package:
         name = system.package or "bm25s"
         needed = f"python -m pip install {system.install or name}"

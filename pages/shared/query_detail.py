@@ -126,6 +126,7 @@ def why(found: OpenedQuery) -> None:
         task=found.task.name,
         query_text=found.text,
         document_id=document,
+        language=found.language,
     )
     ui.grey(told.words)
     if not told.shares:

@@ -14,6 +14,7 @@ from analysis.errors import SystemLoadError
 from analysis.systems import catalogue, cross_encoder, encoders
 from analysis.systems.weights import LoadOptions
 from tests.systems import tiny_models
+from tests.systems.test_multi_vector import PROVEN
 
 TEXTS = ["the patient has a high fever", "knee", "", " broken wrist, in the morning "]
 SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
@@ -134,6 +135,7 @@ def test_every_model_of_the_catalogue_has_its_proof():
     models = [entry for entry in catalogue.catalogue().values() if (entry.model or entry.folder) and not entry.package]
     assert {entry.name for entry in models if entry.kind == "dense"} == set(PROOFS)
     assert {entry.name for entry in models if entry.kind == "cross-encoder"} == set(PAIRS)
+    assert {entry.name for entry in models if entry.kind not in ("dense", "cross-encoder")} == set(PROVEN)
 
 
 @pytest.mark.parametrize("name", PROOFS)

@@ -123,3 +123,43 @@ def with_code_of_its_own(folder: Path, hub: Path, *, repository: str, revision: 
     (home / "snapshots" / revision).mkdir(parents=True)
     (home / "refs").mkdir()
     (home / "snapshots" / revision / "modeling_hf_nomic_bert.py").write_text(CODE)
+
+
+LANGUAGES = ("en_XX", "fr_XX", "de_DE", "zh_CN", "zh_TW")
+METADATA = {
+    **{"query_token_id": "[unused0]", "doc_token_id": "[unused1]", "query_maxlen": 32, "doc_maxlen": 256},
+    **{"attend_to_mask_tokens": True, "mask_punctuation": True, "dim": 128, "similarity": "cosine"},
+}
+
+
+def colbert(folder: Path, *, architecture: str = "xmod", **metadata: object) -> None:
+    """Saves a random ColBERT model as its authors do: projection and encoder in one file, settings beside it.
+
+    Without a mask and markers in the vocabulary, as X-MOD's has only the first of them; BERT's has all three.
+    """
+    import torch
+    import transformers as t
+    from safetensors.torch import save_file
+
+    size = tokenizer(folder, architecture=architecture)
+    made = t.AutoTokenizer.from_pretrained(folder)
+    roman = architecture == "bert"
+    size += made.add_special_tokens({"mask_token": "[MASK]" if roman else "<mask>"})
+    size += made.add_tokens(["[unused0]", "[unused1]"]) if roman else 0
+    made.save_pretrained(folder)
+    torch.manual_seed(9)
+    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+    learned = {"vocab_size": size, "pad_token_id": 1, "max_position_embeddings": 514, **small}
+    modular = {"adapter_reuse_layer_norm": True, "languages": LANGUAGES, "default_language": "en_XX"}
+    model = t.BertModel(t.BertConfig(**learned)) if roman else t.XmodModel(t.XmodConfig(**learned, **modular))
+    for name, weights in model.named_parameters():
+        if "adapter_modules" in name:
+            weights.data *= 20  # adapters that differ, as trained ones do
+    folder.mkdir(exist_ok=True)
+    prefix = "bert" if roman else "roberta"
+    weights = {f"{prefix}.{name}": tensor.contiguous() for name, tensor in model.state_dict().items()}
+    weights["linear.weight"] = torch.randn(128, 64)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = model.config.to_dict() | {"architectures": ["HF_ColBERT"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "artifact.metadata").write_text(json.dumps({**METADATA, **metadata}))
