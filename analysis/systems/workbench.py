@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -19,9 +20,9 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
-from analysis.systems import cross_encoder, encoders
+from analysis.systems import cross_encoder, encoders, images
 from analysis.systems.approximate import Measured
-from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
+from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights, towers
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
 from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
 from analysis.systems.weights import LoadOptions
@@ -74,12 +75,13 @@ class TokenVectors:
 
 @dataclass(frozen=True)
 class Need:
-    """Texts that a system will ask vectors of."""
+    """Texts, or images, that a system will ask vectors of."""
 
     entry: Entry  # a dense system: the encoder
     role: Role
     texts: Sequence[str]
     tokens: bool = False  # token vectors too
+    files: Sequence[Path] = ()  # of images, which are then asked for instead of texts
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ class EncodedFacts:
     """What this bench has encoded with one encoder, for the provenance of a run; cached texts are not counted."""
 
     texts: int = 0
-    seconds: float = 0.0  # of encoding, without loading and the load check
+    seconds: float = 0.0  # of encoding texts, without loading and the load check
+    images: int = 0
+    image_seconds: float = 0.0  # of opening and encoding them
     device: str | None = None  # None where nothing was encoded, as everything was cached
     dtype: str | None = None
     libraries: Mapping[str, str] = field(default_factory=dict)  # name -> version
@@ -158,7 +162,7 @@ class Workbench:
         Raises:
             SystemLoadError: it does not load or fails its check.
         """
-        return self._loaded(system, self._encoders, encoders.load)
+        return self._loaded(towers(system)[0], self._encoders, encoders.load)
 
     def scorer(self, system: Entry) -> Scorer:
         """The loaded and proven model of a cross-encoder.
@@ -208,6 +212,18 @@ class Workbench:
         """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
         self.prepare([Need(system, role, texts, tokens=True)])
         return TokenVectors(*self._store.get_tokens(self._space(system, role), texts))
+
+    def image_vectors(self, system: Entry, files: Sequence[Path]) -> Vectors:
+        """Unit vectors of the images in files, ``(n, d)`` float32, from the cache or encoded now.
+
+        An image is known by the bytes of its file, wherever it lies.
+
+        Raises:
+            InputError: a file is no image, damaged, or larger than is safe.
+            SystemLoadError, JobCancelledError: as :meth:`prepare`.
+        """
+        self.prepare([Need(system, "query", (), files=files)])
+        return self._store.get(self._image_space(system), list(map(images.hashed, files)))
 
     def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
         """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
@@ -322,21 +338,39 @@ class Workbench:
             facts["code"] = f"{effective.code}@{effective.code_revision}"
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 
+    def _image_space(self, system: Entry) -> str:
+        """The same of images: neither a prompt nor a limit in tokens decides a vector, and no role does."""
+        facts = json.loads(self._space(system, "query"))
+        for key in ("role", "prompt", "max_length", "pooling"):
+            facts.pop(key)
+        return json.dumps({**facts, "item": "image"}, sort_keys=True, ensure_ascii=False)
+
+    def _hashed(self, files: Sequence[Path]) -> dict[str, Path]:
+        """Files of images by what is in them."""
+        found: dict[str, Path] = {}
+        for place, file in enumerate(files):
+            if not place % CHUNK_TEXTS:
+                self.progress("look at the images", place, len(files))
+            found.setdefault(images.hashed(file), file)
+        return found
+
     def _missing(self, needs: Sequence[Need]) -> list[_Piece]:
-        """The texts to encode, each in one piece only: with its tokens if any need wants them."""
+        """The texts to encode, each in one piece only: with its tokens if any need wants them; and the images."""
         pieces: list[_Piece] = []
         claimed: dict[str, set[str]] = {}
         for need in sorted(needs, key=lambda need: not need.tokens):
-            space = self._space(need.entry, need.role)
+            files = self._hashed(need.files)
+            space = self._image_space(need.entry) if files else self._space(need.entry, need.role)
             taken = claimed.setdefault(space, set())
-            texts = [text for text in dict.fromkeys(need.texts) if text not in taken]
+            texts = [text for text in dict.fromkeys(files or need.texts) if text not in taken]
             taken.update(texts)
             known = self._store.known(space, texts)
             if need.tokens:
                 known &= self._store.known_tokens(space, texts)
             missing = [text for text, there in zip(texts, known, strict=True) if not there]
             if missing:
-                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens))
+                absent = {key: files[key] for key in missing} if files else {}
+                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, absent))
         return pieces
 
     def _encode(self, piece: _Piece, *, done: int, total: int) -> None:
@@ -347,15 +381,16 @@ class Workbench:
         lengths = np.empty(len(piece.texts), dtype=np.int64)
         for start in range(0, len(lengths), CHUNK_TEXTS):
             self.progress(step, done, total)
-            lengths[start : start + CHUNK_TEXTS] = encoder.lengths(piece.texts[start : start + CHUNK_TEXTS])
-        room = Room(BATCH_TOKENS)
+            lengths[start : start + CHUNK_TEXTS] = piece.lengths(encoder, slice(start, start + CHUNK_TEXTS))
+        room = Room(images.BATCH_PIXELS if piece.files else BATCH_TOKENS)
         try:
-            for batch in batches(piece.texts, lengths=lengths, room=room):
+            for batch in batches(piece.texts, lengths=lengths, room=room, most=images.MOST if piece.files else None):
                 self.progress(step, done, total)
                 started = time.perf_counter()
                 for texts, vectors, matrices in _passes(encoder, piece, batch, room=room):
                     pending.add(texts, vectors, matrices=matrices)
-                    self._count(encoder, piece.entry, texts=len(texts), seconds=time.perf_counter() - started)
+                    seconds = time.perf_counter() - started
+                    self._count(encoder, piece.entry, texts=len(texts), seconds=seconds, seen=bool(piece.files))
                     started = time.perf_counter()
                     done += len(texts)
                 if pending.due():
@@ -364,12 +399,18 @@ class Workbench:
         finally:
             pending.flush()
 
-    def _count(self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float) -> None:
+    def _count(
+        self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float, seen: bool = False
+    ) -> None:
+        """Count what was encoded: texts, or where ``seen`` images."""
+        read, looked = (0, texts) if seen else (texts, 0)
         with self._lock:
             before = self.encoded(system)
             self._facts[self._key(system)] = EncodedFacts(
-                texts=before.texts + texts,
-                seconds=before.seconds + seconds,
+                texts=before.texts + read,
+                seconds=before.seconds + (seconds if read else 0),
+                images=before.images + looked,
+                image_seconds=before.image_seconds + (seconds if looked else 0),
                 device=encoder.device,
                 dtype=encoder.entry.dtype,
                 libraries=encoder.libraries,
@@ -378,13 +419,27 @@ class Workbench:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Texts of one space that have no vectors yet."""
+    """Texts of one space that have no vectors yet; or images, by what is in their files."""
 
     space: str
     entry: Entry
     role: Role
     texts: list[str]
     tokens: bool
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def lengths(self, encoder: Encoder, some: slice) -> NDArray[np.int64]:
+        """What some of them weigh in a batch: tokens of texts, pixels of images."""
+        if not self.files:
+            return encoder.lengths(self.texts[some])
+        images.sighted(self.entry.name, encoder)
+        return images.pixels([self.files[key] for key in self.texts[some]])
+
+    def shown(self, text: str) -> str:
+        """One of them, in words."""
+        return (
+            f"the image {self.files[text]}" if self.files else f"one text of {len(text):,} characters ({text[:60]!r})"
+        )
 
 
 class _Pending:
@@ -434,8 +489,8 @@ def _passes(
             raise
         if len(batch) == 1:
             raise SystemLoadError(
-                f"{piece.entry.name}: the memory of {encoder.device} does not hold one text of {len(batch[0]):,} "
-                f"characters ({batch[0][:60]!r}); a smaller --max-length cuts it"
+                f"{piece.entry.name}: the memory of {encoder.device} does not hold {piece.shown(batch[0])}"
+                f"{'' if piece.files else '; a smaller --max-length cuts it'}"
             ) from error
     else:
         yield batch, vectors, matrices
@@ -448,6 +503,8 @@ def _passes(
 
 
 def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, list[TokenMatrix]]:
+    if piece.files:
+        return images.encode(piece.entry.name, encoder, [piece.files[key] for key in batch]), []
     if piece.tokens:
         return encoder.encode_tokens(batch, role=piece.role)
     return encoder.encode(batch, role=piece.role), []
@@ -486,6 +543,8 @@ def _digest(corpus: Corpus, questions: Questions) -> str:
         for text in column:
             encoded = text.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8) + encoded)
+    for named in (corpus.images, questions.images):
+        digest.update(repr(sorted(named.items())).encode())
     for position, documents in sorted(questions.excluded.items()):
         digest.update(position.to_bytes(8) + np.sort(documents).astype(np.int64).tobytes())
     return digest.hexdigest()

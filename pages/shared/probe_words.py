@@ -11,6 +11,11 @@ from analysis.views.selection import Sentence
 TOP = 10
 
 
+def remarks(found: Sequence[ConceptProbe]) -> list[str]:
+    """What a typed query lacks of those that a system's runs ask, one sentence a system."""
+    return [f"{one.system.short} {one.answers[0].remark}" for one in found if one.answers[0].remark]
+
+
 def by_language(found: ConceptProbe) -> dict[str, ProbeAnswer]:
     """The answers of one system by the language that was asked in."""
     return dict(zip(found.languages, found.answers, strict=True))
