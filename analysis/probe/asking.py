@@ -106,6 +106,8 @@ KINDS: Mapping[str, str] = MappingProxyType({
 
 AS_A_WHOLE = "The second stage reads the query and the document as one text: no part of it has a share."
 
+BY_WORDS = "This is of the words alone: the system also reads the image of a query, which is left out here."
+
 WITHOUT_IMAGE = (
     "reads the image of a query when it runs on a benchmark. No image can be typed: here it is asked by the words "
     "alone, so ranks differ from those of its run."
@@ -217,6 +219,7 @@ def why(
     shares = seat.live.why(query_text, ids.index(document_id))
     entry = catalogue.entry(system)
     words = AS_A_WHOLE if catalogue.reads_pairs(entry) else KINDS[entry.kind]
+    words = f"{words} {BY_WORDS}" if catalogue.needs_images(entry) else words
     return Explanation(words, tuple(sorted(shares, key=lambda share: -share.value)))
 
 

@@ -188,7 +188,8 @@ def note(found: ConceptProbe, sentence: Sentence) -> str:
     """What is kept of one system's answers: what was typed, what came first, where the right answers stand."""
     lines = [_noted(language, answer) for language, answer in by_language(found).items()]
     said = f"{sentence.bold} {sentence.rest}".strip()
-    return f"Live probe of {found.system.short}: {'; '.join(lines)}. {said}"
+    lacking = f" It {found.answers[0].remark}" if found.answers[0].remark else ""
+    return f"Live probe of {found.system.short}: {'; '.join(lines)}. {said}{lacking}"
 
 
 def _noted(language: str, answer: ProbeAnswer) -> str:

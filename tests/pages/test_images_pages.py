@@ -156,7 +156,7 @@ def test_a_picture_cannot_be_typed_and_the_probe_says_so(visit):
     page = visit.page("probe", benchmark="pictures", encoder="seen-both", mode="one", text="a swollen knee")
     assert not page.exception
     assert "seen-both reads the image of a query when it runs on a benchmark. No image can be typed" in words(page)
-    asked = ("probe", "pain of the knee", "--encoder", "seen-text", "--benchmark", "pictures")
+    asked = ("probe", "pain of the knee", "--encoder", "seen-text", "--benchmark", "pictures", "--format", "json")
     answer = json.loads(call(os.environ["BABELSCOPE_CACHE"], *asked))
     assert "No image can be typed" not in json.dumps(answer)
     assert "pain of the knee" in json.dumps(answer)
