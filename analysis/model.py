@@ -82,6 +82,16 @@ class Flag(NamedTuple):
     reason: str  # a few words: "no text", "other script"
 
 
+class Image(NamedTuple):
+    """Where the image of a query or a document is: a benchmark names its images and does not hold them."""
+
+    item: str  # query | document
+    id: str
+    path: str  # as imported
+    folder: str  # that was imported, absolute: no file outside it is opened
+    place: str = ""  # the folder inside it whose file names the image; empty where that is the folder itself
+
+
 class FlagCounts(NamedTuple):
     """How much of a task is doubtful, and why."""
 
@@ -103,6 +113,7 @@ class Task:
     exclude_self: bool = False  # the query's own text leaves the ranking (query.excluded_documents says which)
     default: bool = False  # the task a page opens on
     flags: tuple[Flag, ...] = ()  # doubtful queries and documents: a reader may leave them out; no part of a checksum
+    images: tuple[Image, ...] = ()  # of queries and documents; where they lie is no part of a checksum
 
 
 @dataclass(frozen=True)
@@ -130,19 +141,28 @@ class Corpus:
         texts: ``(M,)`` texts.
         tie_order: ``(M,)`` int32; position of each id in descending code-point order. Of two documents with equal
             scores the one with the smaller position (the larger id) comes first, as in trec_eval.
+        images: document position -> its image; documents without one are absent.
     """
 
     ids: tuple[str, ...]
     languages: tuple[str, ...]
     texts: tuple[str, ...]
     tie_order: NDArray[np.int32]
+    images: Mapping[int, Image] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ids: tuple[str, ...], *, languages: tuple[str, ...], texts: tuple[str, ...]) -> Corpus:
+    def of(
+        cls,
+        ids: tuple[str, ...],
+        *,
+        languages: tuple[str, ...],
+        texts: tuple[str, ...],
+        images: Mapping[int, Image] = MappingProxyType({}),
+    ) -> Corpus:
         """Build a corpus and its tie order from parallel tuples of length M."""
         tie_order = np.empty(len(ids), dtype=np.int32)
         tie_order[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)] = np.arange(len(ids), dtype=np.int32)
-        return cls(ids, languages, texts, tie_order)
+        return cls(ids, languages, texts, tie_order, images)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -157,15 +177,27 @@ class Questions:
         languages: ``(Q,)`` language tags.
         texts: ``(Q,)`` texts.
         excluded: query position -> int32 positions of documents that leave its ranking; queries without any are absent.
+        images: query position -> its image; queries without one are absent.
     """
 
     ids: tuple[str, ...]
     languages: tuple[str, ...]
     texts: tuple[str, ...]
     excluded: Mapping[int, NDArray[np.int32]] = field(default_factory=dict)
+    images: Mapping[int, Image] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, places: NDArray[np.integer]) -> Questions:
+        """The queries at these positions, in this order."""
+        old = places.tolist()
+        ids, languages, texts = (
+            tuple(column[place] for place in old) for column in (self.ids, self.languages, self.texts)
+        )
+        excluded = {new: self.excluded[place] for new, place in enumerate(old) if place in self.excluded}
+        images = {new: self.images[place] for new, place in enumerate(old) if place in self.images}
+        return Questions(ids, languages, texts, excluded, images)
 
 
 @dataclass(frozen=True)

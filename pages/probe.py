@@ -44,6 +44,8 @@ with ui.page(ui.PROBE, systems=False) as frame:
     sentence = probe_words.takeaway(found)
     ui.takeaway(sentence)
     ui.caption(probe_words.timing(found), more=glossary.PROBE)
+    for remark in probe_words.remarks(found):
+        ui.grey(remark)
     if mode == "all":
         tables.show(probe_tables.versions(found, dark=frame.dark))
     probe_tables.where_answers_sit(found, dark=frame.dark)

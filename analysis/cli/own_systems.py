@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from analysis.jobs import own_systems
-from analysis.jobs.own_systems import DTYPES, POOLINGS, TOKENS, NewSystem
+from analysis.jobs.own_systems import DTYPES, POOLINGS, READS, TOKENS, NewSystem
 from analysis.model import PARADIGMS
 from analysis.systems.endpoint import BATCH, TIMEOUT
 
@@ -43,6 +43,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     files.add_argument("--query-prompt", metavar="TEXT", help="put before every query (default: as its files say)")
     files.add_argument("--document-prompt", metavar="TEXT", help="put before every document (default: the same)")
     files.add_argument("--dtype", choices=[name for name in DTYPES if name != "int4"], help="default float32")
+    files.add_argument(
+        "--reads", choices=READS, help=f"what of a query a model that sees images reads (default {READS[0]})"
+    )
+    files.add_argument("--images", metavar="SYSTEM", help="whose model encodes images into the space of these texts")
     files.add_argument(
         "--trust-remote-code",
         action="store_const",

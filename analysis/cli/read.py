@@ -441,6 +441,9 @@ def probe_query(options: argparse.Namespace) -> None:
     where |= {"language": canonical(options.language).tag if options.language else None}
     names = list(dict.fromkeys(options.encoder))
     answers = [probe.ask(store, options.text, system=name, **where) for name in names]
+    for answer in answers:
+        if answer.remark:
+            print(f"{answer.system.short} {answer.remark}", file=sys.stderr)
     if options.format == "json":
         write_json(answers[0] if len(answers) == 1 else answers)
         return

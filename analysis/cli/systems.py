@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.store.read import Store
 from analysis.systems import catalogue, weights
-from analysis.systems.readiness import readiness
+from analysis.systems.readiness import NEEDS_IMAGES, readiness
 from analysis.views.system_facts import system_facts
 
 
@@ -43,10 +43,12 @@ def _here(name: str, benchmark: str) -> dict[str, Any]:
     """Null where the catalogue does not know the system."""
     entry = catalogue.systems().get(name)
     if entry is None:
-        return {"runs_here": False, "here": None, "missing": None, "command": None}
+        return {"runs_here": False, "here": None, "missing": None, "command": None, "needs": None}
     needed = readiness(entry, benchmark=benchmark)
     missing, command = needed.missing or None, needed.command or None
-    return {"runs_here": needed.runs, "here": needed.where or None, "missing": missing, "command": command}
+    wanted = NEEDS_IMAGES if catalogue.needs_images(entry) else None  # of a benchmark
+    here = {"runs_here": needed.runs, "here": needed.where or None, "missing": missing, "command": command}
+    return {**here, "needs": wanted}
 
 
 def _facts(name: str, *, wanted: bool) -> dict[str, Any]:

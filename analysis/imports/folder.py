@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +22,14 @@ from analysis.imports import (
 )
 from analysis.imports.alignment import Alignment
 from analysis.imports.faults import Faults
-from analysis.imports.flags import text_flags
+from analysis.imports.flags import NO_TEXT, text_flags
 from analysis.imports.parts import Options, Parts
 from analysis.imports.qrels import Qrels
 from analysis.imports.records import Languages, Placed, Reader
 from analysis.languages import canonical, together
-from analysis.model import Benchmark, Document, Flag, Judgement, Query, Task
+from analysis.model import Benchmark, Document, Flag, Image, Judgement, Query, Task
 from analysis.store.write import file_checksum
+from analysis.systems.images import missing
 from analysis.text import same_text_key
 
 READERS: Mapping[str, Callable[[Path, Options, Faults], Parts]] = {
@@ -63,6 +64,7 @@ OWN_FORMATS = {
 }
 """Options that only these formats have."""
 
+ABSENT = "images that are not where the files say: no system that reads images can run until they are"
 PAIRED = "queries that share a family because they have the same relevant documents"
 JUDGEMENT_FIELDS = ("query-id", "corpus-id", "score")
 FIELDS = tuple(dict.fromkeys((*records.DOCUMENT_FIELDS, *records.QUERY_FIELDS, *JUDGEMENT_FIELDS)))
@@ -91,6 +93,7 @@ class Folder:
         flags: doubtful queries and documents.
         alignment: whether the rows of parallel texts belong together; None for other formats.
         source: where it comes from, for its card.
+        images: where those of queries and documents are.
     """
 
     files: tuple[Path, ...]
@@ -110,6 +113,7 @@ class Folder:
     flags: tuple[Flag, ...]
     source: str
     alignment: Alignment | None = None
+    images: tuple[Image, ...] = ()
 
     def checksums(self) -> dict[str, str]:
         """SHA-256 of each file, by its name, with as many of its folders' as tell all files apart."""
@@ -136,7 +140,8 @@ def read(path: Path, *, options: Options) -> Folder:
     faults = Faults(options.lenient)
     parts = READERS[options.format](path, options, faults)
     renamed = {} if options.format in PARALLEL else options.renamed
-    reader = Reader(faults, {column: name for column, name in renamed.items() if name in FIELDS})
+    known = {column: name for column, name in renamed.items() if name in FIELDS}
+    reader = Reader(faults, known, with_images=parts.images is not None)
     asking, answering = _languages(options, "query"), _languages(options, "document")
     queries = reader.queries(parts.queries, languages=asking)
     documents = reader.documents(parts.documents, languages=answering, asked=queries.keys())
@@ -151,25 +156,52 @@ def read(path: Path, *, options: Options) -> Folder:
     self_texts, self_ids = rows.own_documents(reader)
     if options.exclude_self:
         rows.exclude(self_texts)
+    images = tuple(_images(parts.images, reader, queries, documents)) if parts.images else ()
+    absent_images = Counter({ABSENT: len(missing(images))})
     return Folder(
         files=parts.files,
         documents=tuple(rows.documents),
         queries=tuple(rows.queries),
         judgements=tuple(rows.in_order(Judgement(*pair, row.grade) for pair, row in judged.grades.items())),
         faults=faults,
-        notices=dict(reader.notices + parts.notices),
+        notices=dict(reader.notices + parts.notices + absent_images),
         ignored=dict(reader.ignored),
         n_repeats=reader.n_repeats + judged.n_repeats,
         n_number_ids=reader.n_number_ids,
         judged=frozenset(judged.first),
         without_text=tuple(query.id for query in absent),
-        empty=tuple(reader.empty),
+        empty=tuple(name for name in reader.empty if name not in reader.images),
         self_texts=tuple(self_texts),
         self_ids=tuple(self_ids),
-        flags=(*text_flags(rows.queries, rows.documents), *parts.flags),
+        flags=(*_unseen(text_flags(rows.queries, rows.documents), images), *parts.flags),
         alignment=parts.alignment,
         source=parts.source or ", ".join(dict.fromkeys(path.name for path in parts.files)),
+        images=images,
     )
+
+
+def _unseen(flags: Iterable[Flag], images: Iterable[Image]) -> Iterator[Flag]:
+    """Flags without those of what has no text but an image."""
+    seen = {(image.item, image.id) for image in images}
+    return (flag for flag in flags if flag.reason != NO_TEXT or (flag.item, flag.id) not in seen)
+
+
+def _images(
+    folder: Path, reader: Reader, queries: Mapping[str, Placed], documents: Mapping[str, Placed]
+) -> Iterator[Image]:
+    """Where the images of queries and documents are: beside the file that names them, or in the folder itself."""
+    root = folder.resolve()
+
+    def named(item: str, name: str, path: str, placed: Placed) -> Image:
+        inside = placed.place.file.parent.resolve().relative_to(root).as_posix()
+        return Image(item, name, path, str(root), "" if inside == "." else inside)
+
+    for name, placed in queries.items():
+        if path := placed.row.attributes.get(records.IMAGES):
+            yield named("query", name, path, placed)
+    for name, placed in documents.items():
+        if name in reader.images:
+            yield named("document", name, reader.images[name], placed)
 
 
 def _absent(reader: Reader, judged: Qrels, queries: Collection[str], languages: Languages) -> list[Query]:
@@ -380,6 +412,7 @@ def benchmark(
         exclude_self=any(query.excluded_documents for query in folder.queries),
         default=True,
         flags=folder.flags,
+        images=folder.images,
     )
     return Benchmark(
         name=name,

@@ -2,9 +2,10 @@
 
 Each folder with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/<split>.tsv`` (or ``.jsonl``, ``.parquet``) is a
 subset: the folder given, ``Cardiology`` in it, or ``IT2I/Cardiology``. The text of a query stands in ``text``,
-``caption`` or ``txt``; the path of its image becomes the attribute ``image`` and the image is never opened. The name of
-the folder becomes the attribute ``specialty``, that of the folder around it ``retrieval_task`` (``task`` means the
-store's). Field names are those of the benchmark's own code (github.com/AkashGhosh/M3Retrieve).
+``caption`` or ``txt``; the path of its image becomes the attribute ``image``. Documents may have an image too. No image
+is opened here: where each is, is kept for the systems that read them. The name of the folder becomes the attribute
+``specialty``, that of the folder around it ``retrieval_task`` (``task`` means the store's). Field names are those of
+the benchmark's own code (github.com/AkashGhosh/M3Retrieve).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from analysis.errors import InputError
 from analysis.imports import beir, subsets, tables
 from analysis.imports.faults import Faults
 from analysis.imports.parts import Options, Parts
-from analysis.imports.records import Record
+from analysis.imports.records import IMAGES, Record
 from analysis.imports.subsets import Side, Subset
 
 TEXT = ("text", "caption", "txt")
@@ -53,13 +54,16 @@ def parts(path: Path, options: Options, faults: Faults) -> Parts:
         raise InputError(f"--subset {options.subset!r}: {path} has {shown}")
     chosen = list(found.values()) if options.subset is None else [found[options.subset]]
     documents = tables.documents(options.renamed, language_key=options.language_key)
-    return subsets.parts(
+    known = {**documents.known, "text": TEXT, IMAGES: IMAGE}
+    needed = (("_id",), (*tables.TEXTS, IMAGES))  # an image may be all that a document has
+    made = subsets.parts(
         chosen,
         options=options,
         faults=faults,
-        documents=Side(replace(documents, known={**documents.known, "text": TEXT})),
-        queries=Side(tables.queries(options.renamed, text=TEXT), _query),
+        documents=Side(replace(documents, known=known, needed=needed), _with_image, apart=IMAGES),
+        queries=Side(tables.queries(options.renamed, text=TEXT), _with_image),
     )
+    return replace(made, images=path)
 
 
 def _table(folder: Path, stem: str, endings: tuple[str, ...] = TABLES) -> list[Path]:
@@ -83,10 +87,10 @@ def _subset(root: Path, folder: Path, options: Options) -> Subset:
     )
 
 
-def _query(record: Record) -> dict[str, Any]:
-    """A query with the path of its image, which may be the only one of a list."""
+def _with_image(record: Record) -> dict[str, Any]:
+    """A query or document with the path of its image, which may be the only one of a list."""
     found = {name: value for name, value in record.items() if name not in IMAGE}
     image = next((record[name] for name in IMAGE if record.get(name) is not None), None)
     if isinstance(image, list) and len(image) == 1:
         image = image[0]
-    return found | ({} if image is None else {"image": image})
+    return found | ({} if image is None else {IMAGES: image})

@@ -50,6 +50,7 @@ class Parts:
         source: what the benchmark's card names, where it is no list of files.
         alignment: whether the rows of parallel texts belong together; None for other formats.
         flags: what that found doubtful.
+        images: the folder in which queries and documents name their images; None where the format has none.
     """
 
     files: tuple[Path, ...]
@@ -60,3 +61,4 @@ class Parts:
     source: str | None = None
     alignment: Alignment | None = None
     flags: tuple[Flag, ...] = ()
+    images: Path | None = None

@@ -25,6 +25,9 @@ Records = Iterator[tuple[Place, dict[str, Any]]]
 IDS = ("_id", "id")
 DOCUMENT_FIELDS = ("_id", "title", "text", "language", "family", "sibling_group", "related_group")
 QUERY_FIELDS = ("_id", "text", "language", *scores.OWN, "sibling_group", "related_group", "excluded_documents")
+IMAGES = "image"
+"""Where a query or document of a format with images names its own."""
+
 UNDETERMINED = "und"
 AMBIGUOUS = "ambiguous_id"
 """The attribute of a query whose id has two texts in the file, where a lenient import kept the first."""
@@ -158,6 +161,8 @@ class Reader:
         no_family: ids of documents that say no family.
         n_repeats: rows that repeat another exactly.
         n_number_ids: ids that are numbers in the file.
+        with_images: whether documents may have images.
+        images: their paths as written, by the document's id.
     """
 
     faults: Faults
@@ -170,6 +175,8 @@ class Reader:
     no_family: set[str] = field(default_factory=set)
     n_repeats: int = 0
     n_number_ids: int = 0
+    with_images: bool = False
+    images: dict[str, str] = field(default_factory=dict)
 
     def documents(self, records: Records, *, languages: Languages, asked: Collection[str]) -> dict[str, Placed]:
         """Documents by id; ``asked`` are the ids of the queries."""
@@ -232,7 +239,8 @@ class Reader:
 
     def _document(self, where: Place, record: Record, languages: Languages, asked: Collection[str]) -> Document:
         name = self._id(record)
-        self.ignored.update(key for key in record if key not in (*DOCUMENT_FIELDS, *IDS, languages.key))
+        kept = (*DOCUMENT_FIELDS, *IDS, languages.key, IMAGES if self.with_images else None)
+        self.ignored.update(key for key in record if key not in kept)
         title, body, family = (text(record, key) or "" for key in ("title", "text", "family"))
         if title.strip() and name in asked:
             self.bodies[name] = body
@@ -240,6 +248,7 @@ class Reader:
             self.empty[name] = None
         if not family:
             self.no_family.add(name)
+        self._keep_image(name, record)
         return Document(
             name,
             self._language(where, record, name, languages),
@@ -248,6 +257,11 @@ class Reader:
             text(record, "sibling_group") or None,
             text(record, "related_group") or None,
         )
+
+    def _keep_image(self, name: str, record: Record) -> None:
+        image = _shown(record.get(IMAGES)) if self.with_images else None
+        if image and self.images.setdefault(name, image) != image:
+            raise InputError(f"document id {name!r} has another image, {image!r}, expected {self.images[name]!r} again")
 
     def _query(self, where: Place, record: Record, languages: Languages) -> Query:
         name = self._id(record)

@@ -63,10 +63,12 @@ class Side:
     Attributes:
         columns: what their tables call their fields.
         change: what the format makes of a record.
+        apart: a field that tells records of two groups apart: the same path means another file in each folder.
     """
 
     columns: Columns
     change: Change = dict
+    apart: str | None = None
 
 
 def parts(subsets: Sequence[Subset], *, options: Options, faults: Faults, documents: Side, queries: Side) -> Parts:
@@ -195,12 +197,13 @@ class _Together:
                 for _, record in self._rows(files, what, Faults(lenient=True)):
                     key = self._key(record)
                     if key is not None:
-                        content = hash((self._apart(group, what), json.dumps(record, sort_keys=True)))
+                        content = hash((self._apart(group, what, record), json.dumps(record, sort_keys=True)))
                         self.names[what].add(group, record[key], content)
 
-    def _apart(self, group: int, what: str) -> object:
+    def _apart(self, group: int, what: str, record: Record) -> object:
         """What tells equal records of two groups apart: all of queries, and the language of documents."""
-        if what == "query" or self.options.language_key == SUBSET:
+        field_name = self.sides[what].apart
+        if what == "query" or self.options.language_key == SUBSET or (field_name and record.get(field_name)):
             return group
         return self.languages[what][group]
 

@@ -21,7 +21,7 @@ from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, Ta
 from analysis.systems import bm25, catalogue, tokenizers
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Role
-from analysis.systems.made_by import made_by
+from analysis.systems.made_by import OF_IMAGES, made_by, reads_images
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
@@ -212,10 +212,14 @@ class _Look:
         if entry.kind not in {"dense", "late-interaction"}:
             return _Found(None, _composed(entry), _composed(entry))
         encoder = catalogue.entry(entry.parts[0]) if entry.parts else entry
+        if entry.reads == "image":
+            return _Found(None, OF_IMAGES, OF_IMAGES)
         limit, tables = self._tokens(encoder, options)
-        if entry.kind == "dense" and self.texts.item:
-            tables |= self._space(encoder, options, self.texts.item)
-        why = TOKENWISE if entry.kind != "dense" else None if self.texts.item else ONE_LANGUAGE
+        item = None if reads_images(run) else self.texts.item
+        if entry.kind == "dense" and item:
+            tables |= self._space(encoder, options, item)
+        one = OF_IMAGES if reads_images(run) else ONE_LANGUAGE
+        why = TOKENWISE if entry.kind != "dense" else None if item else one
         return _Found(limit, None if "text_tokens" in tables else tokenizers.UNTOLD, why, tables)
 
     def at_any(self, run: RunRow) -> _Found:

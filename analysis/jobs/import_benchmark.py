@@ -7,17 +7,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from analysis import paths
 from analysis.errors import InputError
 from analysis.imports import folder
 from analysis.imports.parts import Options
 from analysis.imports.report import BenchmarkReport, report, warnings
 from analysis.jobs.imports import check_names
 from analysis.jobs.stored import current
-from analysis.model import Benchmark, Progress
+from analysis.model import Benchmark, Flag, Image, Progress
 from analysis.paths import Cache
 from analysis.store import read, write
 from analysis.store.read import BenchmarkRow, Store, TaskRow
 
+UPLOADED = "its images are not kept, as they were uploaded: import the same again from a folder of this machine"
 TASKS = "tasks"
 """Where the settings of an imported benchmark keep how each task was read, with the report of it."""
 
@@ -57,6 +59,7 @@ def read_benchmark(request: BenchmarkRequest, *, progress: Progress) -> FoundBen
     notes = (
         *(row.sentence for row in found.alignment if row.doubtful),
         *(f"{words}: {listed.n:,}" for words, listed in warnings(found)),
+        *([UPLOADED] if read_files.images and paths.cache().uploads in request.path.resolve().parents else []),
     )
     made = folder.benchmark(
         read_files, name=request.benchmark, task=request.task, notes=notes, settings={TASKS: {request.task: settings}}
@@ -67,7 +70,8 @@ def read_benchmark(request: BenchmarkRequest, *, progress: Progress) -> FoundBen
 def store_benchmark(cache: Cache, *, benchmark: Benchmark, progress: Progress) -> tuple[str, bool]:
     """Store a benchmark that was read, beside the tasks that were imported under its name before.
 
-    The same task is stored once; what this program flags of it takes the place of the flags before.
+    The same task is stored once; what this program flags of it, and where its images are now, takes the place of what
+    was said before.
 
     Returns:
         Its address, and False where the same task was stored before.
@@ -78,18 +82,24 @@ def store_benchmark(cache: Cache, *, benchmark: Benchmark, progress: Progress) -
     """
     store, (task,) = read.open_store(cache), benchmark.tasks
     row, stored = _known(store, benchmark)
-    if store and row and stored and set(store.flags(stored.task_id)) == set(task.flags):
+    if store and row and stored and _says(store, stored.task_id) == (set(task.flags), task.images):
         return f"{row.name}@{row.version}", False
     progress("store the benchmark", 0, 1)
     with write.writer(cache, progress=progress) as writer:
         row, stored = _known(read.open_store(cache), benchmark)  # another job may have been waited for
         if stored:
             writer.flag(stored.task_id, task)
+            writer.place_images(stored.task_id, task)
         elif row:
             writer.extend(row.benchmark_id, _joined(row, benchmark))
         version = row.version if row else writer.add_benchmark(benchmark)
     progress("store the benchmark", 1, 1)
     return f"{benchmark.name}@{version}", stored is None
+
+
+def _says(store: Store, task_id: int) -> tuple[set[Flag], tuple[Image, ...]]:
+    """What is stored of a task beside what its checksum covers."""
+    return set(store.flags(task_id)), store.images(task_id)
 
 
 def _known(store: Store | None, benchmark: Benchmark) -> tuple[BenchmarkRow | None, TaskRow | None]:

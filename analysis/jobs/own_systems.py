@@ -9,11 +9,23 @@ from typing import NamedTuple
 from analysis import paths
 from analysis.errors import InputError
 from analysis.systems import catalogue, model_files, own
-from analysis.systems.catalogue import DTYPES, POOLINGS, TOKENS, Entry
+from analysis.systems.catalogue import DTYPES, POOLINGS, READS, TOKENS, Entry
 from analysis.systems.own import Settings, described
 from analysis.systems.readiness import readiness
 
-__all__ = ["DTYPES", "POOLINGS", "TOKENS", "NewSystem", "add", "added", "described", "parts", "readiness", "remove"]
+__all__ = [
+    "DTYPES",
+    "POOLINGS",
+    "READS",
+    "TOKENS",
+    "NewSystem",
+    "add",
+    "added",
+    "described",
+    "parts",
+    "readiness",
+    "remove",
+]
 
 K1, B, K, POOL = 1.5, 0.75, 60, 30
 """Where nothing else is said: of BM25, of reciprocal rank fusion, of two stages."""
@@ -49,6 +61,8 @@ class NewSystem:
     batch: int | None = None
     timeout: int | None = None
     function: str | None = None  # module:function of one's own
+    reads: str | None = None  # one of READS: what of a query a model that sees images reads
+    images: str | None = None  # the system whose model encodes the images, where this one's encodes texts alone
 
 
 class _Sort(NamedTuple):
@@ -68,7 +82,7 @@ _SORTS = {
     ),
     "files": _Sort(
         ("model", "folder"),
-        (*_ENCODER, "revision", "max_length", "pooling", "dtype", "trust_remote_code"),
+        (*_ENCODER, "revision", "max_length", "pooling", "dtype", "trust_remote_code", "reads", "images"),
         "multilingual dense",
     ),
     "bm25": _Sort(("tokens", "k1", "b"), (), "lexical"),
@@ -168,7 +182,16 @@ def _of_files(asked: NewSystem) -> Settings:
         )
     if asked.dimension is None and "dimension" not in found:
         raise InputError(f"system {asked.name!r}: expected --dimension, which no file of the model here says")
+    if home and asked.reads and not asked.images and not model_files.sees(home):
+        raise InputError(
+            f"system {asked.name!r}: --reads {asked.reads}: {home} encodes texts alone; expected --images SYSTEM, "
+            "whose model encodes images into the same space"
+        )
+    seeing = {"paradigm": "multimodal dense"} if asked.reads or asked.images or "reads" in found else {}
+    if asked.images:
+        found = {"reads": READS[0], **found}
     told = {
+        **({} if asked.paradigm else seeing),
         "model": asked.model,
         "folder": str(home) if asked.folder else None,
         "revision": asked.revision,
@@ -177,6 +200,8 @@ def _of_files(asked: NewSystem) -> Settings:
         "pooling": asked.pooling,
         "dtype": asked.dtype,
         "trust_remote_code": asked.trust_remote_code,
+        "reads": asked.reads,
+        "images": asked.images,
     }
     table = {"kind": "dense", "backend": "sentence-transformers", **found}
     table |= {key: value for key, value in told.items() if value is not None}

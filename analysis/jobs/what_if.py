@@ -18,7 +18,7 @@ from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
 from analysis.jobs.stored import check_new_system, check_ran, only_task, opened, ranked_runs
-from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
+from analysis.model import Corpus, Image, Progress, Questions, Ranking, SystemLabel, silent
 from analysis.paths import Cache
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
@@ -28,7 +28,7 @@ from analysis.systems.catalogue import Entry, Prompts
 from analysis.systems.dense import Dense
 from analysis.systems.fusion import combine, fuse
 from analysis.systems.index import Index
-from analysis.systems.made_by import MadeBy, made_by
+from analysis.systems.made_by import MadeBy, made_by, reads_images
 from analysis.systems.rerank import TwoStage
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import System, Workbench
@@ -211,9 +211,10 @@ def _offered(run: RunRow, n_runs: int) -> tuple[str, ...]:
     entry = _loadable(made_by(run))
     kinds = ["rrf", "score"] if n_runs > 1 else []
     if entry is not None:
-        kinds = ["centre", *kinds] if entry.kind == "dense" else kinds
+        of_texts = entry.kind == "dense" and not reads_images(run)
+        kinds = ["centre", *kinds] if of_texts else kinds
         kinds += ["pool"] if entry.kind == "two-stage" else []
-        kinds += ["prompts"] if entry.kind == "dense" and entry.backend == "sentence-transformers" else []
+        kinds += ["prompts"] if of_texts and entry.backend == "sentence-transformers" else []
     return (*kinds, "other-languages")
 
 
@@ -318,7 +319,8 @@ def _searched_in_other_languages(
         if not len(kept):
             continue
         ids, texts = (tuple(column[place] for place in kept) for column in (corpus.ids, corpus.texts))
-        some = Corpus.of(ids, languages=tuple(written[kept].tolist()), texts=texts)
+        images = _among(corpus.images, kept)
+        some = Corpus.of(ids, languages=tuple(written[kept].tolist()), texts=texts, images=images)
         found = system.rank(some, _some(questions, asked, kept), depth=min(depth, len(kept)), workbench=workbench)
         parts.append((asked[found.query], kept[found.document], found.score))
     return _joined(parts, depth)
@@ -336,7 +338,12 @@ def _some(questions: Questions, asked: NDArray[np.intp], kept: NDArray[np.intp])
     ids, languages, texts = (
         tuple(column[place] for place in asked) for column in (questions.ids, questions.languages, questions.texts)
     )
-    return Questions(ids, languages, texts, excluded)
+    return Questions(ids, languages, texts, excluded, _among(questions.images, asked))
+
+
+def _among(images: Mapping[int, Image], kept: NDArray[np.intp]) -> dict[int, Image]:
+    """The images of some queries or documents, by their places among these."""
+    return {place: images[old] for place, old in enumerate(kept.tolist()) if old in images}
 
 
 def _joined(parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]], depth: int) -> Ranking:

@@ -54,6 +54,7 @@ class ProbeAnswer:
     search_ms: float
     n_documents: int
     tokens: tuple[str, ...]  # what the encoder saw
+    remark: str = ""  # what a typed query lacks of those that the system's runs ask
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,13 @@ KINDS: Mapping[str, str] = MappingProxyType({
 """What the values of an explanation are, by the kind of the system."""
 
 AS_A_WHOLE = "The second stage reads the query and the document as one text: no part of it has a share."
+
+BY_WORDS = "This is of the words alone: the system also reads the image of a query, which is left out here."
+
+WITHOUT_IMAGE = (
+    "reads the image of a query when it runs on a benchmark. No image can be typed: here it is asked by the words "
+    "alone, so ranks differ from those of its run."
+)
 
 OVERLAP_DEPTH = 100  # documents of each list that are compared
 
@@ -219,6 +227,7 @@ def why(
     shares = seat.live.why(query_text, ids.index(document_id), language=language or "")
     entry = catalogue.entry(system)
     words = AS_A_WHOLE if catalogue.reads_pairs(entry) else KINDS[entry.kind]
+    words = f"{words} {BY_WORDS}" if catalogue.needs_images(entry) else words
     return Explanation(words, tuple(sorted(shares, key=lambda share: -share.value)))
 
 
@@ -338,6 +347,7 @@ def _probe_answer(
         search_ms=1000 * reply.search_seconds,
         n_documents=len(corpus),
         tokens=tuple(seat.live.tokens(text)),
+        remark=WITHOUT_IMAGE if catalogue.needs_images(catalogue.entry(system)) else "",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InputError, StoreError
-from analysis.model import NEVER, PARADIGMS, Corpus, Flag, FlagCounts, Questions, SystemLabel
+from analysis.model import NEVER, PARADIGMS, Corpus, Flag, FlagCounts, Image, Questions, SystemLabel
 from analysis.paths import Cache
 from analysis.store import connection as generations
 from analysis.store import write
@@ -624,12 +624,40 @@ class Store:
             [str(file), task_id],
             bulk=file,
         )
-        return Corpus.of(tuple(columns["id"]), languages=tuple(columns["language"]), texts=tuple(columns["text"]))
+        return Corpus.of(
+            tuple(columns["id"]),
+            languages=tuple(columns["language"]),
+            texts=tuple(columns["text"]),
+            images=self._images(task_id, "document"),
+        )
 
     def questions(self, task_id: int) -> Questions:
         """The queries of a task as a system sees them."""
         queries = self.queries(task_id)
-        return Questions(tuple(queries.id), tuple(queries.language), tuple(queries.text), self.excluded(task_id))
+        return Questions(
+            tuple(queries.id),
+            tuple(queries.language),
+            tuple(queries.text),
+            self.excluded(task_id),
+            self._images(task_id, "query"),
+        )
+
+    def images(self, task_id: int) -> tuple[Image, ...]:
+        """Where the images of a task are: those of queries, then those of documents, by position."""
+        return tuple(image for item in ("query", "document") for image in self._images(task_id, item).values())
+
+    def _images(self, task_id: int, item: str) -> dict[int, Image]:
+        rows = self._rows(
+            f"""SELECT position, id, path, folder, place
+                FROM image JOIN {item} ON {item}.task_id = image.task_id AND {item} = position
+                WHERE image.task_id = ? AND item = ? ORDER BY position""",  # noqa: S608 (one of two words of ours)
+            [task_id, item],
+        )
+        return {position: Image(item, *row) for position, *row in rows}
+
+    def n_images(self, task_id: int) -> dict[str, int]:
+        """How many queries and documents of a task have an image, by item; without what has none."""
+        return dict(self._rows("SELECT item, count(*) FROM image WHERE task_id = ? GROUP BY item", [task_id]))
 
     def excluded(self, task_id: int) -> dict[int, NDArray[np.int32]]:
         """Query position to positions of documents that leave its ranking."""
@@ -763,6 +791,7 @@ class Store:
             *self._task_faults(),
             *self._attribute_faults(),
             *self._flag_faults(),
+            *self._image_faults(),
             *self._run_faults(),
             *self._score_faults(),
             *self._published_faults(),
@@ -844,6 +873,21 @@ class Store:
         )
         return [
             f"task {row[0]}: {row[4]} flags {row[3]!r} of {row[1]} {row[2]}{'' if row[5] else ', which is not there'}"
+            for row in rows
+        ]
+
+    def _image_faults(self) -> list[str]:
+        """Images that are named twice, or of a query or document that is not there; the files are not looked for."""
+        rows = self._rows(
+            """SELECT image.task_id, item, position, count(*), count(coalesce(query.id, document.id))
+               FROM image
+               LEFT JOIN query ON item = 'query' AND query.task_id = image.task_id AND query.query = position
+               LEFT JOIN document ON item = 'document' AND document.task_id = image.task_id
+                   AND document.document = position
+               GROUP BY ALL HAVING count(*) <> 1 OR count(coalesce(query.id, document.id)) <> 1 ORDER BY ALL"""
+        )
+        return [
+            f"task {row[0]}: {row[3]} images of {row[1]} {row[2]}{'' if row[4] else ', which is not there'}"
             for row in rows
         ]
 

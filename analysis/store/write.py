@@ -44,6 +44,7 @@ OF_TASK = (
     "published_source",
     "projection",
     "flag",
+    "image",
     "judgement",
     "excluded",
     "query_attribute",
@@ -283,6 +284,12 @@ class Writer:
                 [task.title, task.question, task.default, benchmark_id, task.name],
             )
             self.flag(rows[0][0], task)
+            self.place_images(rows[0][0], task)
+
+    def place_images(self, task_id: int, task: Task) -> None:
+        """Say where the images of a stored task are, in place of what was said before."""
+        self._run("DELETE FROM image WHERE task_id = ?", [task_id])
+        self._insert("image", _image_table(task_id, task))
 
     def flag(self, task_id: int, task: Task) -> None:
         """Flag what is doubtful of a stored task, in place of the flags before; its runs and its content stay."""
@@ -329,6 +336,7 @@ class Writer:
         self._insert("excluded", _excluded_table(task_id, task, document_of=in_corpus))
         self._insert("judgement", _judgement_table(task_id, task, document_of=judged))
         self._insert("flag", _flag_table(task_id, task))
+        self._insert("image", _image_table(task_id, task))
 
     def _write_documents(self, task: Task) -> tuple[str, str]:
         table = pa.table({
@@ -780,11 +788,27 @@ def _excluded_table(task_id: int, task: Task, *, document_of: Mapping[str, int])
     )
 
 
-def _flag_table(task_id: int, task: Task) -> pa.Table:
-    places = {
+def _places(task: Task) -> dict[str, dict[str, int]]:
+    """Positions of queries and documents by id."""
+    return {
         "query": {query.id: position for position, query in enumerate(task.queries)},
         "document": {document.id: position for position, document in enumerate(task.documents)},
     }
+
+
+def _image_table(task_id: int, task: Task) -> pa.Table:
+    places = _places(task)
+    rows = sorted((image.item, places[image.item][image.id], *image[2:]) for image in task.images)
+    columns = {
+        name: pa.array([row[number] for row in rows], pa.string())
+        for number, name in ((0, "item"), (2, "path"), (3, "folder"), (4, "place"))
+    }
+    positions = np.array([row[1] for row in rows], dtype=np.int32)
+    return pa.table({"task_id": np.full(len(rows), task_id, dtype=np.int32), "position": positions, **columns})
+
+
+def _flag_table(task_id: int, task: Task) -> pa.Table:
+    places = _places(task)
     rows = sorted({(item, places[item][name], reason) for item, name, reason in task.flags})
     return pa.table({
         "task_id": np.full(len(rows), task_id, dtype=np.int32),
@@ -813,6 +837,9 @@ def task_checksum(task: Task) -> str:
             digest.update(repr(_checked(row)).encode())
             digest.update(b"\n")
         digest.update(b"--\n")
+    for image in task.images:  # the path of a query's image is an attribute of the query
+        if image.item == "document":
+            digest.update(repr((image.id, image.path)).encode() + b"\n")
     return digest.hexdigest()
 
 

@@ -10,6 +10,7 @@ from analysis.systems.catalogue import Entry, entry
 from analysis.systems.dense import Dense
 from analysis.systems.fusion import Fusion
 from analysis.systems.late_interaction import LateInteraction
+from analysis.systems.multimodal import Multimodal
 from analysis.systems.rerank import CrossEncoder, TwoStage
 from analysis.systems.workbench import System
 
@@ -41,7 +42,7 @@ def build(name: str, *, force: bool = False) -> System:
         raise InputError(f"system {name!r}: nothing here loads it; its runs come by import-run")
     if system.kind == "cross-encoder":
         raise InputError(f"system {name!r} only rescores what another system found; run one that is composed of it")
-    return Dense(system)
+    return Multimodal(system) if system.reads else Dense(system)
 
 
 def _second_stage(system: Entry, *, force: bool) -> LateInteraction | CrossEncoder:

@@ -28,6 +28,7 @@ DTYPES = ("float32", "bfloat16", "float16", "int4")
 HALVES = ("bfloat16", "float16")
 COMPUTED = ("float32", *HALVES)  # what sentence-transformers can be told; int4 is of engines of their own
 TOKENS = ("whitespace", "cjk-bigrams")
+READS = ("text", "image", "text-image-mean")
 
 SCORING = 1
 """Version of the ranking code; raised when a change to it changes scores, so that stored runs are not reused."""
@@ -92,6 +93,8 @@ class Entry:
     attend_to_masks: bool | None = None  # the other tokens of a query see those mask tokens
     skip_punctuation: bool | None = None  # punctuation of documents is compared with nothing
     adapters: bool = False  # the model has an adapter for each language; that of a text's language reads it
+    reads: str | None = None  # one of READS: what of a query a model that sees images reads; None: it sees none
+    images: str | None = None  # the system whose model encodes the images, where this one's encodes texts alone
 
 
 def catalogue(path: Path | None = None) -> dict[str, Entry]:
@@ -110,17 +113,18 @@ def catalogue(path: Path | None = None) -> dict[str, Entry]:
         shared = _version(CATALOGUE)
         found = _load(*_version(own), shared) if own.is_file() else _load(*shared)
     home = paths.models()
-    return {name: _at_home(system, home) for name, system in found.items()}
+    return {name: _at_home(system, home, found) for name, system in found.items()}
 
 
-def _at_home(system: Entry, home: Path) -> Entry:
+def _at_home(system: Entry, home: Path, known: Mapping[str, Entry]) -> Entry:
     """The system with its folder among the reader's own models, where it is there or belongs there."""
     if system.backend != "sentence-transformers" or system.package:
         return system
     if system.folder:
         return replace(system, folder=str(home / Path(system.folder).expanduser()))
-    own = home / system.name
-    return replace(system, folder=str(own), revision=None) if own.is_dir() else system
+    twins = [name for name, other in known.items() if system.reads and other.reads and other.model == system.model]
+    own = next((home / name for name in (system.name, *twins) if (home / name).is_dir()), None)
+    return replace(system, folder=str(own), revision=None, weights=None, sha256=None) if own else system
 
 
 def systems(path: Path | None = None) -> dict[str, Entry]:
@@ -176,10 +180,33 @@ def entry(name: str, path: Path | None = None) -> Entry:
     return known[name]
 
 
+def below(system: Entry) -> tuple[str, ...]:
+    """Names of the systems that a system stands on: its parts, and what encodes its images."""
+    return (*system.parts, *([system.images] if system.images else []))
+
+
+def sees(system: Entry) -> bool:
+    """Whether it, or one of its parts, reads images, of queries or of documents."""
+    return bool(system.reads) or any(sees(entry(part)) for part in system.parts)
+
+
+def needs_images(system: Entry) -> bool:
+    """Whether it, or one of its parts, reads the images of queries, so that a benchmark must have some."""
+    return system.reads in READS[1:] or any(needs_images(entry(part)) for part in system.parts)
+
+
+def towers(system: Entry) -> tuple[Entry, Entry]:
+    """What encodes the texts of a dense system that sees images, and what its images: the model, whatever is read."""
+    text = replace(system, reads=None, images=None)
+    return text, towers(entry(system.images))[0] if system.images else text
+
+
 def available(system: Entry) -> bool:
     """Whether everything the system needs is on this machine; imports nothing and asks no network."""
+    if not all(available(entry(part)) for part in below(system)):
+        return False
     if system.parts:
-        return all(available(entry(part)) for part in system.parts)
+        return True
     if system.kind == "import-only" or any(importlib.util.find_spec(name) is None for name in system.requires):
         return False
     if system.kind == "bm25" or system.package:
@@ -199,7 +226,7 @@ def _has_files(system: Entry) -> bool:
 
 def brings_code(system: Entry) -> bool:
     """Whether a model that the system stands on runs code of its own."""
-    return system.trust_remote_code or any(brings_code(entry(part)) for part in system.parts)
+    return system.trust_remote_code or any(brings_code(entry(part)) for part in below(system))
 
 
 def leaves(system: Entry) -> bool:
@@ -214,9 +241,14 @@ def runs_function(system: Entry) -> bool:
 
 def models(system: Entry) -> list[Entry]:
     """The models that a system stands on, itself if it is one, each once."""
+    return list(dict.fromkeys(model for ranked in searched(system) for model in towers(ranked)))
+
+
+def searched(system: Entry) -> list[Entry]:
+    """The same as systems of one model each: one that sees images may have a model for texts and one for images."""
     if is_model(system):
         return [system]
-    return list(dict.fromkeys(model for part in system.parts for model in models(entry(part))))
+    return list(dict.fromkeys(below for part in system.parts for below in searched(entry(part))))
 
 
 def reads_pairs(system: Entry) -> bool:
@@ -266,8 +298,8 @@ def settings(system: Entry, *, max_length: int | None = None, dtype: str | None 
         facts.pop("dtype")
     if system.kind != "dense":
         facts.pop("prompts")
-    if system.parts:
-        facts["parts"] = {part: settings(entry(part), max_length=max_length, dtype=dtype) for part in system.parts}
+    if below(system):
+        facts["parts"] = {part: settings(entry(part), max_length=max_length, dtype=dtype) for part in below(system)}
     return facts
 
 
@@ -277,7 +309,7 @@ def fingerprint(system: Entry, *, max_length: int | None = None, dtype: str | No
     facts: dict[str, object] = {
         key: value for key, value in asdict(effective).items() if key not in DESCRIPTIVE and (key not in LATER or value)
     }
-    facts["parts"] = [fingerprint(entry(part), max_length=max_length, dtype=dtype) for part in system.parts]
+    facts["parts"] = [fingerprint(entry(part), max_length=max_length, dtype=dtype) for part in below(system)]
     facts["scoring"] = SCORING
     facts["files"] = local_weights(system)
     return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
@@ -291,7 +323,7 @@ def local_weights(system: Entry) -> list[tuple[str, int, int]]:
     if system.backend != "sentence-transformers" or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
-    files = sorted(folder.rglob("*.safetensors"))
+    files = sorted(file for kind in ("*.safetensors", "*processor_config.json") for file in folder.rglob(kind))
     return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
@@ -312,7 +344,7 @@ DESCRIPTIVE = {
     *("requires", "key_variable", "batch", "timeout", "pickle", "dtypes"),
 }
 LATER = {
-    *("code", "code_revision", "url", "function", "projections"),
+    *("code", "code_revision", "url", "function", "projections", "reads", "images"),
     *("query_marker", "document_marker", "query_length", "attend_to_masks", "skip_punctuation", "adapters"),
 }
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
@@ -328,7 +360,7 @@ _KEYS = {
     "bm25": ("tokens", "k1", "b"),
     "dense": (
         *("backend", *_LOADED, "package", "dimension", "pooling", "projections", "prompts"),
-        *("url", "key_variable", "batch", "timeout", "function"),
+        *("url", "key_variable", "batch", "timeout", "function", "reads", "images"),
     ),
     "late-interaction": ("parts", *_LOADED, "dimension", *_READING),
     "fusion": ("parts", "k"),
@@ -352,6 +384,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "pooling": POOLINGS,
     "dtype": DTYPES,
     "tokens": TOKENS,
+    "reads": READS,
 }
 _COUNTS = ("size_mb", "dimension", "max_length", "k", "pool", "batch", "timeout", "query_length")
 _NUMBERS = {"k1": 1000.0, "b": 1.0}  # from 0 to this
@@ -497,7 +530,7 @@ _NOT_OF = {  # settings that a backend does not have
     ),
 }
 _ONLY_ELSEWHERE = ("url", "key_variable", "batch", "timeout", "function")
-_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "projections", "max_length", "trust_remote_code")
+_SENTENCE_TRANSFORMERS_ONLY = ("pooling", "projections", "max_length", "trust_remote_code", "reads", "images")
 
 
 def _check_dense(table: _Table) -> None:
@@ -524,6 +557,8 @@ def _check_model(table: _Table) -> None:
     _expect(table, "dtype", holds=values.get("dtype", "float32") in borne, expected=" or ".join(borne))
     if "code" in values:
         table.require("code_revision", "trust_remote_code")
+    if "images" in values:
+        table.require("reads")
     _check_digest(table)
 
 
@@ -586,18 +621,28 @@ def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:
             raise table.fault("parts", f"names of tables; {part!r} is none")
     if system.name in set(_descendants(system, entries)):
         raise table.fault("parts", "a composition that does not contain itself")
+    if system.images and not _shares_space(system, entries.get(system.images)):
+        raise table.fault("images", "the name of a table that sees images, in the same number of dimensions")
     kinds = [entries[part].kind for part in system.parts]
     makers = [(entries[part].kind, entries[part].backend) for part in system.parts]
     if "import-only" in kinds:
         raise table.fault("parts", "systems that run here")
-    if system.kind == "late-interaction" and "parts" in table.values and makers != [("dense", "sentence-transformers")]:
-        raise table.fault("parts", "one dense system of the backend sentence-transformers")
+    own_texts = makers == [("dense", "sentence-transformers")] and not entries[system.parts[0]].reads
+    if system.kind == "late-interaction" and "parts" in table.values and not own_texts:
+        raise table.fault("parts", "one dense system of the backend sentence-transformers, for texts alone")
     if system.kind == "fusion" and (len(kinds) < 2 or len(set(system.parts)) < len(kinds) or "cross-encoder" in kinds):
         raise table.fault("parts", "at least two systems that rank, each once")
     if system.kind == "two-stage" and not (
         len(kinds) == 2 and kinds[0] != "cross-encoder" and kinds[1] in ("late-interaction", "cross-encoder")
     ):
         raise table.fault("parts", "a first stage, then a late interaction or a cross-encoder")
+
+
+def _shares_space(system: Entry, other: Entry | None) -> bool:
+    """Whether another table's model may encode the images of a system."""
+    if other is None or not other.reads or other.images:
+        return False
+    return None in (system.dimension, other.dimension) or system.dimension == other.dimension
 
 
 def _descendants(system: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:

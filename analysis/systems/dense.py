@@ -9,6 +9,8 @@ from analysis.systems.encoders import Vectors
 from analysis.systems.index import Index
 from analysis.systems.workbench import Need, Workbench
 
+EVERY = slice(None)
+
 
 class Dense:
     """Cosine search over the vectors of one encoder: exact, up to a number of documents."""
@@ -20,16 +22,22 @@ class Dense:
         """Vectors of all documents and questions."""
         return [Need(self.entry, "document", corpus.texts), Need(self.entry, "query", questions.texts)]
 
+    def documents(self, corpus: Corpus, *, workbench: Workbench, block: slice = EVERY) -> Vectors:
+        """Unit vectors of the documents, or of a block of them, ``(n, d)`` float32."""
+        return workbench.vectors(self.entry, corpus.texts[block], role="document")
+
+    def queries(self, questions: Questions, *, workbench: Workbench) -> Vectors:
+        """Unit vectors of the questions, ``(Q, d)`` float32."""
+        return workbench.vectors(self.entry, questions.texts, role="query")
+
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The ``depth`` documents of highest cosine; see :class:`~analysis.systems.workbench.System`."""
         workbench.prepare(self.needs(corpus, questions))
         if len(corpus) > index.EXACT_LIMIT and len(questions):
             return self._approximately(corpus, questions, depth=depth, workbench=workbench)
-        queries = workbench.vectors(self.entry, questions.texts, role="query")
+        queries = self.queries(questions, workbench=workbench)
         exact = Index(  # the only holder of the vectors: where some are equal, it needs no more than one of each
-            workbench.vectors(self.entry, corpus.texts, role="document"),
-            tie_order=corpus.tie_order,
-            threads=workbench.options.cores,
+            self.documents(corpus, workbench=workbench), tie_order=corpus.tie_order, threads=workbench.options.cores
         )
         return exact.search(
             queries,
@@ -43,7 +51,7 @@ class Dense:
         """The same from the lists nearest to each question; the workbench keeps how much of it is found."""
 
         def read(block: slice) -> Vectors:
-            return workbench.vectors(self.entry, corpus.texts[block], role="document")
+            return self.documents(corpus, workbench=workbench, block=block)
 
         lists = approximate.Lists(
             read,
@@ -55,7 +63,7 @@ class Dense:
         )
         found, measured = approximate.search(
             lists,
-            workbench.vectors(self.entry, questions.texts, role="query"),
+            self.queries(questions, workbench=workbench),
             depth=depth,
             excluded=questions.excluded,
             progress=workbench.progress,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
-from analysis.systems import own_code
+from analysis.systems import images, own_code
 from analysis.systems.buffers import check_buffers, unset_shown
 from analysis.systems.catalogue import HALVES, Entry, limited
 from analysis.systems.devices import Crew, chosen
@@ -160,9 +160,10 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
     if np.abs(vectors[len(texts)] - vectors[0]).max() > same:
         raise SystemLoadError(f"{name}: the same text got two different vectors")
     _check_meaning(encoder.entry, dict(zip([*texts, _PARAPHRASE], vectors[[*range(len(texts)), -1]], strict=True)))
-    again = reload().encode(texts, role="document")
-    if np.abs(again - vectors[: len(texts)]).max() > same:
+    second = reload()
+    if np.abs(second.encode(texts, role="document") - vectors[: len(texts)]).max() > same:
         raise SystemLoadError(f"{name}: a second load of the same files gave other vectors")
+    images.prove(name, encoder, second, dimension=vectors.shape[1])
 
 
 def _check_meaning(system: Entry, vectors: Mapping[str, Vectors]) -> None:
@@ -239,7 +240,11 @@ class _SentenceTransformer:
         self.fresh = fresh
         self.dimension = int(model.get_embedding_dimension() or 0)
         self.device = ",".join(crew.devices)
-        self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
+        self.sees = "image" in model.modalities
+        seeing = ("pillow", "torchvision") if self.sees else ()  # with torchvision, images are made smaller by that
+        self.libraries: Mapping[str, str] = versions(
+            "sentence-transformers", "transformers", "tokenizers", "torch", *seeing
+        )
         self.limit: int | None = model.max_seq_length if callable(model.tokenizer) else None  # static models read all
         self._model = model
         self._crew = crew
@@ -255,13 +260,25 @@ class _SentenceTransformer:
     def encode(self, texts: Sequence[str], *, role: Role) -> Vectors:
         arguments = {**self._arguments(role), **self._crew.arguments(len(texts))}
         with self._lock, self._crew.lent():
-            vectors = self._model.encode(list(texts), convert_to_numpy=True, **arguments)
+            vectors = self._model.encode(self._as_texts(texts), convert_to_numpy=True, **arguments)
         return _unit(vectors.reshape(len(texts), self.dimension or -1), texts, system=self.entry)
+
+    def encode_images(self, pictures: Sequence[Any]) -> Vectors:
+        """Unit vectors of images as Pillow has them, ``(n, d)`` float32, of a model that sees some."""
+        with self._lock:
+            vectors = self._model.encode(
+                list(pictures), convert_to_numpy=True, prompt="", batch_size=images.MOST, show_progress_bar=False
+            )
+        return _unit(vectors, ["an image"] * len(pictures), system=self.entry)
+
+    def _as_texts(self, texts: Sequence[str]) -> list[Any]:
+        """Said to be texts where the model sees images: it would open a text that reads as the path of one."""
+        return [{"text": text} for text in texts] if self.sees else list(texts)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
         arguments = {**self._arguments(role), "device": self._crew.devices[0]}
         with self._lock:
-            rows = self._model.encode(list(texts), output_value=None, **arguments)
+            rows = self._model.encode(self._as_texts(texts), output_value=None, **arguments)
         if any("token_embeddings" not in row for row in rows):
             raise SystemLoadError(f"{self.entry.name}: the model has no token vectors")
         pooled = np.stack([row["sentence_embedding"].float().cpu().numpy() for row in rows])
@@ -279,7 +296,7 @@ class _SentenceTransformer:
     def tokens(self, text: str, *, role: Role) -> list[str]:
         prompt = self._prompt(role)
         with self._lock:
-            row = self._model.preprocess([text], **({"prompt": prompt} if prompt else {}))
+            row = self._model.preprocess(self._as_texts([text]), **({"prompt": prompt} if prompt else {}))
         ids = row["input_ids"][0].cpu().numpy()
         kept = ids[self._content(ids, row["attention_mask"][0].cpu().numpy())]
         return list(self._model.tokenizer.convert_ids_to_tokens(kept.tolist()))

@@ -109,7 +109,7 @@ def open_live(system: System, corpus: Corpus, *, workbench: Workbench) -> Live:
     if isinstance(system, BM25):
         return _LiveLexical(system.entry, corpus)
     if isinstance(system, Dense):
-        return _LiveDense(system.entry, corpus, workbench)
+        return _LiveDense(system, corpus, workbench)
     if isinstance(system, Fusion):
         return _LiveFusion(system, corpus, workbench)
     if isinstance(system, LateInteraction):
@@ -144,10 +144,9 @@ class _LiveLexical:
 
 
 class _LiveDense:
-    def __init__(self, entry: Entry, corpus: Corpus, workbench: Workbench) -> None:
-        self._encoder = workbench.encoder(entry)
-        vectors = workbench.vectors(entry, corpus.texts, role="document")
-        self._index = Index(vectors, tie_order=corpus.tie_order)
+    def __init__(self, system: Dense, corpus: Corpus, workbench: Workbench) -> None:
+        self._encoder = workbench.encoder(system.entry)
+        self._index = Index(system.documents(corpus, workbench=workbench), tie_order=corpus.tie_order)
 
     @property
     def nbytes(self) -> int:

@@ -11,8 +11,12 @@ from analysis.store.read import RunRow
 from analysis.systems import catalogue
 from analysis.systems.catalogue import DESCRIPTIVE, Entry
 
+IMAGES = "images"
+"""Where the provenance of a run says how many images of queries and documents it read."""
+
 OTHER_TOOL = "the run came from another tool, so its encoder is not known"
 NO_VECTORS = "it has no vector for a text"
+OF_IMAGES = "its vectors are of images too, and this looks at texts alone"
 CHANGED = "its settings in the catalogue have changed since it ran"
 
 
@@ -56,7 +60,14 @@ def no_vectors(run: RunRow) -> str | None:
     origin = made_by(run)
     if origin.entry is None:
         return origin.reason
+    if reads_images(run):
+        return OF_IMAGES
     return None if origin.entry.kind == "dense" else NO_VECTORS
+
+
+def reads_images(run: RunRow) -> bool:
+    """Whether a run's vectors are not those of its texts alone."""
+    return any(run.provenance.get(IMAGES, {}).values())
 
 
 def _deciding(settings: Mapping[str, Any]) -> dict[str, Any]:

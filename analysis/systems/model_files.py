@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError
-from analysis.systems.catalogue import POOLINGS, hub_folder
+from analysis.systems.catalogue import POOLINGS, READS, hub_folder
 
 _MODES = {"mean": "mean", "cls": "cls", "lasttoken": "last", "max": "max"}
 _DOCUMENT = ("document", "passage", "corpus")
@@ -25,10 +25,12 @@ def read_folder(folder: Path) -> dict[str, object]:
     if not any(folder.rglob("*.safetensors")):
         raise InputError(f"folder {folder}: expected weights in .safetensors; no other weights are loaded")
     found: dict[str, object] = {}
-    own = _json(folder / "config.json")
+    own = _config(folder)
     hidden = own.get("hidden_size") or _part(own, "text_config").get("hidden_size")
     if hidden:
         found["dimension"] = hidden
+    if sees(folder):
+        found |= _of_two_towers(own)
     for module in _modules(folder):
         found |= _of_module(folder, module)
     prompts = _prompts(_part(_json(folder / "config_sentence_transformers.json"), "prompts"))
@@ -37,7 +39,30 @@ def read_folder(folder: Path) -> dict[str, object]:
 
 def pools(folder: Path) -> bool:
     """Whether a model folder says how token vectors become one: sentence-transformers would take their mean unasked."""
-    return bool(_modules(folder))
+    return bool(_modules(folder)) or (sees(folder) and "projection_dim" in _config(folder))
+
+
+def sees(folder: Path) -> bool:
+    """Whether the model of a folder encodes images, as CLIP does."""
+    own = _config(folder)
+    return "vision_config" in own and "text_config" in own
+
+
+def _config(folder: Path) -> Mapping[str, Any]:
+    """The configuration of a model, in the folder or in that of its first module."""
+    first = next((str(module.get("path", "")) for module in _modules(folder)), "")
+    found: Mapping[str, Any] = _json(folder / "config.json") or _json(folder / first / "config.json")
+    return found
+
+
+def _of_two_towers(own: Mapping[str, Any]) -> dict[str, object]:
+    """What a model that sees images says: where both towers project to, and how many tokens the text's one reads."""
+    found: dict[str, object] = {"reads": READS[0]}
+    if "projection_dim" in own:
+        found["dimension"] = own["projection_dim"]
+        longest = _part(own, "text_config").get("max_position_embeddings", 77 if own.get("model_type") == "clip" else 0)
+        found |= {"max_length": longest} if longest else {}
+    return found
 
 
 def hub_copy(model: str, revision: str | None) -> Path | None:

@@ -65,7 +65,7 @@ def remove(cache: Cache, name: str) -> None:
         if name not in tables:
             known = f"expected one of {', '.join(tables)}" if tables else "none was added"
             raise InputError(f"system {name!r}: {known}")
-        above = [other for other, table in tables.items() if isinstance(table, dict) and name in table.get("parts", ())]
+        above = [other for other, table in tables.items() if isinstance(table, dict) and name in _below(table)]
         if above:
             raise InputError(f"system {name!r}: {', '.join(above)} is composed of it; remove that first")
         del tables[name]
@@ -86,13 +86,25 @@ def described(entry: Entry) -> str:
     return ", ".join(words)
 
 
+def _below(table: Mapping[str, object]) -> list[object]:
+    """Names of the systems that a table stands on."""
+    parts = table.get("parts")
+    return [*(parts if isinstance(parts, list) else []), table.get("images")]
+
+
 def _encoding(entry: Entry) -> list[str]:
     words = [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
     for role in ("query", "document"):
         prompt = getattr(entry.prompts, role)
         unsaid = "no" if entry.url else "its own"
         words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
-    return [*words, f"{entry.max_length} tokens"] if entry.max_length else words
+    words += [f"{entry.max_length} tokens"] if entry.max_length else []
+    return [*words, _reading(entry)] if entry.reads else words
+
+
+def _reading(entry: Entry) -> str:
+    what = {"text": "text", "image": "image", "text-image-mean": "text and image, their mean"}[str(entry.reads)]
+    return f"reads a query's {what}" + (f", images by {entry.images}" if entry.images else "")
 
 
 def _tables(cache: Cache) -> dict[str, object]:

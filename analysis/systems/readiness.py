@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from analysis import paths
-from analysis.systems.catalogue import Entry, available, brings_code, entry, in_hub_cache, runs_function
+from analysis.systems.catalogue import Entry, available, below, brings_code, entry, in_hub_cache, runs_function
 
 INSTALLED = "installed"
 IN_CACHE = "in the hub's cache"
 IN_FOLDER = "in a local folder"
 ON_SERVER = "on a server, to which its texts go"
+NEEDS_IMAGES = "queries with images"
+"""What a system that reads them needs of a benchmark."""
+
+NO_IMAGES = "it reads the image of a query, and no query here has one"
 
 
 class Readiness(NamedTuple):
@@ -81,9 +86,8 @@ def conversion(system: Entry) -> str:
 
 def _models(system: Entry) -> list[Entry]:
     """What a system stands on: itself, or its parts down to the last, each once."""
-    if not system.parts:
-        return [system]
-    return list(dict.fromkeys(model for part in system.parts for model in _models(entry(part))))
+    own = [] if system.parts else [replace(system, images=None)]
+    return list(dict.fromkeys((*own, *(model for part in below(system) for model in _models(entry(part))))))
 
 
 class _State(NamedTuple):

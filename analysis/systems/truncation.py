@@ -72,14 +72,16 @@ def _percent(share: float) -> str:
 def counted(bench: Workbench, entry: Entry, corpus: Corpus, questions: Questions, ranking: Ranking) -> list[Truncation]:
     """How many texts each model of a system cut, without those that have no limit or do not tell."""
     found: list[Truncation] = []
-    for model in catalogue.models(entry):
+    for model in catalogue.searched(entry):
         if model.kind != "cross-encoder":
             sides: tuple[tuple[Role, Sequence[str], Sequence[str]], ...] = (
                 ("document", corpus.texts, corpus.languages),
                 ("query", questions.texts, questions.languages),
             )
-            for role, texts, languages in sides:
-                found += _of(model, role, bench.cut(model, texts, role=role, languages=languages), languages)
+            for role, texts, languages in sides[: 1 if model.reads == "image" else 2]:
+                found += _of(
+                    model, role, bench.cut(catalogue.towers(model)[0], texts, role=role, languages=languages), languages
+                )
         elif model.name in entry.parts:
             rows = np.flatnonzero(ranking.rank() <= (entry.pool or 0))
             query, document = ranking.query[rows].tolist(), ranking.document[rows].tolist()

@@ -283,7 +283,8 @@ class _Pinned(dict[str, Any]):
 def check_positions(system: Entry, model: Any) -> None:
     """Raise where the catalogue's length limit is more than a model with learned positions has of them."""
     for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
+        learned = name.endswith(("position_embeddings", "position_embedding")) and "vision" not in name
+        if learned and hasattr(module, "num_embeddings"):
             usable = module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
             if (system.max_length or 0) > usable:
                 raise SystemLoadError(

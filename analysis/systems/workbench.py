@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,10 +21,10 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
-from analysis.systems import cross_encoder, devices, encoders, multi_vector, tokenizers
+from analysis.systems import cross_encoder, devices, encoders, images, multi_vector, tokenizers
 from analysis.systems.approximate import Measured
 from analysis.systems.batching import Positions, Room, batches, halved
-from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
+from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights, towers
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
 from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
 from analysis.systems.weights import LoadOptions
@@ -86,13 +87,14 @@ class TokenVectors:
 
 @dataclass(frozen=True)
 class Need:
-    """Texts that a system will ask vectors of."""
+    """Texts, or images, that a system will ask vectors of."""
 
     entry: Entry  # a dense system, or a model trained for late interaction: the encoder
     role: Role
     texts: Sequence[str]
     tokens: bool = False  # token vectors too
     language: str = ""  # of the texts, where the encoder has an adapter for each; else it makes no difference
+    files: Sequence[Path] = ()  # of images, which are then asked for instead of texts
 
 
 def token_needs(system: Entry, role: Role, texts: Sequence[str], languages: Sequence[str]) -> list[Need]:
@@ -110,7 +112,9 @@ class EncodedFacts:
     """What this bench has encoded with one encoder, for the provenance of a run; cached texts are not counted."""
 
     texts: int = 0
-    seconds: float = 0.0  # of encoding, without loading and the load check
+    seconds: float = 0.0  # of encoding texts, without loading and the load check
+    images: int = 0
+    image_seconds: float = 0.0  # of opening and encoding them
     device: str | None = None  # None where nothing was encoded, as everything was cached
     dtype: str | None = None
     libraries: Mapping[str, str] = field(default_factory=dict)  # name -> version
@@ -190,7 +194,7 @@ class Workbench:
         """
         late = system.kind == "late-interaction"
         load: Callable[[Entry, LoadOptions], Encoder] = multi_vector.load if late else encoders.load
-        return self._loaded(system, self._encoders, load)
+        return self._loaded(towers(system)[0], self._encoders, load)
 
     def scorer(self, system: Entry) -> Scorer:
         """The loaded and proven model of a cross-encoder.
@@ -231,8 +235,8 @@ class Workbench:
             for piece in sorted(mine, key=lambda piece: piece.tokens):
                 encoder = multi_vector.for_texts(loaded, role=piece.role, language=piece.language)
                 with (
-                    nullcontext() if piece.tokens else devices.at_work(encoder, self.progress)
-                ):  # token vectors are made by one
+                    nullcontext() if piece.tokens or piece.files else devices.at_work(encoder, self.progress)
+                ):  # token vectors and those of images are made by one
                     self._encode(encoder, piece, done=done, total=total)
                 done += len(piece.texts)
 
@@ -308,6 +312,18 @@ class Workbench:
         """Which pairs with stored scores the cross-encoder did not read to their ends; None where not known."""
         lengths, limit = self._store.lengths(self._space(system, "query"), _keys(pairs))
         return Cut(limit, lengths > limit) if limit and (lengths >= 0).all() else None
+
+    def image_vectors(self, system: Entry, files: Sequence[Path]) -> Vectors:
+        """Unit vectors of the images in files, ``(n, d)`` float32, from the cache or encoded now.
+
+        An image is known by the bytes of its file, wherever it lies.
+
+        Raises:
+            InputError: a file is no image, damaged, or larger than is safe.
+            SystemLoadError, JobCancelledError: as :meth:`prepare`.
+        """
+        self.prepare([Need(system, "query", (), files=files)])
+        return self._store.get(self._image_space(system), list(map(images.hashed, files)))
 
     def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
         """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
@@ -439,21 +455,39 @@ class Workbench:
             facts["code"] = f"{effective.code}@{effective.code_revision}"
         return json.dumps(facts, sort_keys=True, ensure_ascii=False)
 
+    def _image_space(self, system: Entry) -> str:
+        """The same of images: neither a prompt nor a limit in tokens decides a vector, and no role does."""
+        facts = json.loads(self._space(system, "query"))
+        for key in ("role", "prompt", "max_length", "pooling"):
+            facts.pop(key)
+        return json.dumps({**facts, "item": "image"}, sort_keys=True, ensure_ascii=False)
+
+    def _hashed(self, files: Sequence[Path]) -> dict[str, Path]:
+        """Files of images by what is in them."""
+        found: dict[str, Path] = {}
+        for place, file in enumerate(files):
+            if not place % CHUNK_TEXTS:
+                self.progress("look at the images", place, len(files))
+            found.setdefault(images.hashed(file), file)
+        return found
+
     def _missing(self, needs: Sequence[Need]) -> list[_Piece]:
-        """The texts to encode, each in one piece only: with its tokens if any need wants them."""
+        """The texts to encode, each in one piece only: with its tokens if any need wants them; and the images."""
         pieces: list[_Piece] = []
         claimed: dict[str, set[str]] = {}
         for need in sorted(needs, key=lambda need: not need.tokens):
-            space = self._space(need.entry, need.role, need.language)
+            files = self._hashed(need.files)
+            space = self._image_space(need.entry) if files else self._space(need.entry, need.role, need.language)
             taken = claimed.setdefault(space, set())
-            texts = [text for text in dict.fromkeys(need.texts) if text not in taken]
+            texts = [text for text in dict.fromkeys(files or need.texts) if text not in taken]
             taken.update(texts)
             known = self._store.known(space, texts)
             if need.tokens:
                 known &= self._store.known_tokens(space, texts)
             missing = [text for text, there in zip(texts, known, strict=True) if not there]
             if missing:
-                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, need.language))
+                absent = {key: files[key] for key in missing} if files else {}
+                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, need.language, absent))
         return pieces
 
     def _encode(self, encoder: Encoder, piece: _Piece, *, done: int, total: int) -> None:
@@ -463,24 +497,26 @@ class Workbench:
         lengths = np.empty(len(piece.texts), dtype=np.int64)
         for start in range(0, len(lengths), CHUNK_TEXTS):
             self.progress(step, done, total)
-            part = piece.texts[start : start + CHUNK_TEXTS]
-            lengths[start : start + CHUNK_TEXTS] = encoder.lengths(part, role=piece.role)
+            lengths[start : start + CHUNK_TEXTS] = piece.lengths(encoder, slice(start, start + CHUNK_TEXTS))
 
         def compute(batch: Positions) -> tuple[Vectors, list[TokenMatrix]]:
             return _pass(encoder, piece, [piece.texts[at] for at in batch])
 
         def refuse(at: int) -> SystemLoadError:
-            return _too_long(encoder, "text", piece.texts[at])
+            return piece.refusal(encoder, piece.texts[at])
 
-        room, read = Room(BATCH_TOKENS), _read(lengths, encoder.limit)
+        seen = bool(piece.files)
+        limit, most = (None, images.MOST) if seen else (encoder.limit, MOST_TEXTS)
+        room, read = Room(images.BATCH_PIXELS if seen else BATCH_TOKENS), _read(lengths, limit)
         try:
-            for batch in batches(read, room=room, most=MOST_TEXTS, passes=devices.passes(encoder)):
+            for batch in batches(read, room=room, most=most, passes=devices.passes(encoder)):
                 self.progress(step, done, total)
                 started = time.perf_counter()
                 for where, (vectors, matrices) in halved(compute, batch, room=room, refuse=refuse):
                     texts = [piece.texts[at] for at in where]
-                    pending.add(texts, vectors, matrices=matrices, lengths=lengths[where], limit=encoder.limit)
-                    self._count(encoder, piece.entry, texts=len(texts), seconds=time.perf_counter() - started)
+                    pending.add(texts, vectors, matrices=matrices, lengths=lengths[where], limit=limit)
+                    seconds = time.perf_counter() - started
+                    self._count(encoder, piece.entry, texts=len(texts), seconds=seconds, seen=seen)
                     started = time.perf_counter()
                     done += len(texts)
                 if pending.due():
@@ -489,12 +525,18 @@ class Workbench:
         finally:
             pending.flush()
 
-    def _count(self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float) -> None:
+    def _count(
+        self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float, seen: bool = False
+    ) -> None:
+        """Count what was encoded: texts, or where ``seen`` images."""
+        read, looked = (0, texts) if seen else (texts, 0)
         with self._lock:
             before = self.encoded(system)
             self._facts[self._key(system)] = EncodedFacts(
-                texts=before.texts + texts,
-                seconds=before.seconds + seconds,
+                texts=before.texts + read,
+                seconds=before.seconds + (seconds if read else 0),
+                images=before.images + looked,
+                image_seconds=before.image_seconds + (seconds if looked else 0),
                 device=encoder.device,
                 dtype=encoder.entry.dtype,
                 libraries=encoder.libraries,
@@ -503,7 +545,7 @@ class Workbench:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Texts of one space that have no vectors yet."""
+    """Texts of one space that have no vectors yet; or images, by what is in their files."""
 
     space: str
     entry: Entry
@@ -511,6 +553,22 @@ class _Piece:
     texts: list[str]
     tokens: bool
     language: str = ""
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def lengths(self, encoder: Encoder, some: slice) -> NDArray[np.int64]:
+        """What some of them weigh in a batch: tokens of texts, pixels of images."""
+        if not self.files:
+            return encoder.lengths(self.texts[some], role=self.role)
+        images.sighted(self.entry.name, encoder)
+        return images.pixels([self.files[key] for key in self.texts[some]])
+
+    def refusal(self, encoder: Encoder, text: str) -> SystemLoadError:
+        """What is raised where one of them alone does not fit into the memory."""
+        if not self.files:
+            return _too_long(encoder, "text", text)
+        return SystemLoadError(
+            f"{self.entry.name}: the memory of {encoder.device} does not hold the image {self.files[text]}"
+        )
 
 
 class _Pending:
@@ -576,6 +634,8 @@ def _too_long(model: Encoder | Scorer, what: str, text: str) -> SystemLoadError:
 
 
 def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, list[TokenMatrix]]:
+    if piece.files:
+        return images.encode(piece.entry.name, encoder, [piece.files[key] for key in batch]), []
     if piece.tokens:
         return encoder.encode_tokens(batch, role=piece.role)
     return encoder.encode(batch, role=piece.role), []
@@ -594,6 +654,8 @@ def _digest(corpus: Corpus, questions: Questions) -> str:
         for text in column:
             encoded = text.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8) + encoded)
+    for named in (corpus.images, questions.images):
+        digest.update(repr(sorted(named.items())).encode())
     for position, documents in sorted(questions.excluded.items()):
         digest.update(position.to_bytes(8) + np.sort(documents).astype(np.int64).tobytes())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue, own, truncation
-from analysis.systems.readiness import readiness
+from analysis.systems.readiness import NO_IMAGES, readiness
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
@@ -343,18 +343,20 @@ def runnable(store: Store, benchmark: str) -> Runnables:
         task.title: {run.system for run in store.runs([task.task_id]) if run.status == "complete"} for task in tasks
     }
     labels = store.system_labels()
+    pictured = any(store.n_images(task.task_id).get("query") for task in tasks)
     systems = tuple(
         Runnable(
             labels.get(entry.name) or SystemLabel(entry.name, entry.title, entry.short_title, entry.paradigm, 0),
             needed.where,
-            needed.missing or None,
-            needed.command or None,
+            (NO_IMAGES if blind else needed.missing) or None,
+            (None if blind else needed.command) or None,
             tuple(title for title, names in done.items() if entry.name in names),
             entry.note or f"Added here: {own.described(entry)}.",
             catalogue.leaves(entry),
         )
         for entry in catalogue.systems().values()
         for needed in [readiness(entry, benchmark=benchmark)]
+        for blind in [catalogue.needs_images(entry) and not pictured]
     )
     ready = [row for row in systems if row.missing is None]
     whole = sum(len(row.done) == len(tasks) for row in ready)

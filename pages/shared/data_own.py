@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis import jobs
 from analysis.errors import BabelscopeError
-from analysis.jobs.own_systems import K1, POOL, POOLINGS, TOKENS, B, K, NewSystem
+from analysis.jobs.own_systems import K1, POOL, POOLINGS, READS, TOKENS, B, K, NewSystem
 from pages.shared import address, tables, ui
 
 SORTS = {
@@ -20,6 +20,7 @@ SORTS = {
     "two-stage": "One system re-ranked by another",
 }
 TOKEN_WORDS = {"whitespace": "words between blanks", "cjk-bigrams": "and character bigrams for Chinese and Japanese"}
+READ_WORDS = {"text": "its text", "image": "its image", "text-image-mean": "text and image: the mean of both vectors"}
 THEIRS = "as its files say"
 SAID = "own-system-said"
 
@@ -97,12 +98,21 @@ def _encoder() -> Said:
     longest = third.number_input("Most tokens of a text", min_value=1, value=None, placeholder=THEIRS)
     query = first.text_input("Query prompt", value=None, placeholder=THEIRS, help="Put before every query.")
     document = second.text_input("Document prompt", value=None, placeholder=THEIRS, help="Put before every document.")
+    reads = third.selectbox(
+        "Read of a query",
+        READS,
+        index=None,
+        format_func=READ_WORDS.__getitem__,
+        placeholder="its text",
+        help="Of a model that sees images, such as CLIP. Its documents are read whole: text, image, or both.",
+    )
     return {
         "dimension": dimension,
         "pooling": pooling,
         "max_length": longest,
         "query_prompt": query,
         "document_prompt": document,
+        "reads": reads,
     }
 
 

@@ -11,6 +11,11 @@ from analysis.views.selection import Sentence
 TOP = 10
 
 
+def remarks(found: Sequence[ConceptProbe]) -> list[str]:
+    """What a typed query lacks of those that a system's runs ask, one sentence a system."""
+    return [f"{one.system.short} {one.answers[0].remark}" for one in found if one.answers[0].remark]
+
+
 def by_language(found: ConceptProbe) -> dict[str, ProbeAnswer]:
     """The answers of one system by the language that was asked in."""
     return dict(zip(found.languages, found.answers, strict=True))
@@ -183,7 +188,8 @@ def note(found: ConceptProbe, sentence: Sentence) -> str:
     """What is kept of one system's answers: what was typed, what came first, where the right answers stand."""
     lines = [_noted(language, answer) for language, answer in by_language(found).items()]
     said = f"{sentence.bold} {sentence.rest}".strip()
-    return f"Live probe of {found.system.short}: {'; '.join(lines)}. {said}"
+    lacking = f" It {found.answers[0].remark}" if found.answers[0].remark else ""
+    return f"Live probe of {found.system.short}: {'; '.join(lines)}. {said}{lacking}"
 
 
 def _noted(language: str, answer: ProbeAnswer) -> str:

@@ -8,6 +8,7 @@ from analysis.cli import main
 from analysis.errors import InputError
 from analysis.imports import folder as folders
 from analysis.imports.parts import Options
+from analysis.model import Image
 from tests.hand_made import state
 from tests.imports.imported import grades, lines, stored, task_of, written
 
@@ -17,7 +18,11 @@ QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n"
 def of(specialty):
     return {
         "corpus.jsonl": lines(
-            [{"_id": "d1", "text": f"{specialty} one"}, {"_id": "d2", "text": "shared", "image_path": "d.png"}]
+            [
+                {"_id": "d1", "text": f"{specialty} one"},
+                {"_id": "d2", "text": "shared"},
+                {"_id": "d3", "image_path": "d.png"},
+            ]
         ),
         "queries.jsonl": lines(
             [
@@ -60,7 +65,8 @@ def test_folders_give_specialty_and_task(folder):
     found = read(folder(TREE))
     heart, lung = "IT2I/Cardiology", "VisualContext/Thorax and Lung"
     assert [(row.id, row.text) for row in found.documents] == [
-        (f"{heart}:d1", "heart one"), ("d2", "shared"), (f"{lung}:d1", "lung one"),
+        (f"{heart}:d1", "heart one"), ("d2", "shared"), (f"{heart}:d3", ""),
+        (f"{lung}:d1", "lung one"), (f"{lung}:d3", ""),
     ]  # fmt: skip
     assert found.n_repeats == 1
     assert [(row.id, row.attributes) for row in found.queries[::2]] == [
@@ -75,7 +81,53 @@ def test_folders_give_specialty_and_task(folder):
             ("VisualContext/Thorax and Lung", "corpus.jsonl"), ("VisualContext/Thorax and Lung", "queries.jsonl"),
             ("Thorax and Lung/qrels", "test.tsv"))
     }  # fmt: skip
-    assert found.ignored == {"image_path": 2}
+    assert not found.ignored
+
+
+def test_where_images_are_is_kept_and_none_is_opened(folder, cache):
+    path = folder(TREE)
+    heart = path / "IT2I" / "Cardiology"
+    (heart / "images").mkdir()
+    (heart / "images" / "<b>.png").write_bytes(b"no image at all")
+    (heart / "d.png").write_bytes(b"nor this")
+    (path / "IT2I" / "x.png").write_bytes(b"nor this")
+    found = read(path)
+    assert found.notices[folders.ABSENT] == 3  # those of the other folder
+    assert not [flag for flag in found.flags if flag.reason == "no text"]  # an image says what a text would
+    stored(cache, path, format="m3retrieve", **ENGLISH)
+    store, task = task_of(cache)
+    root, place = str(path.resolve()), "IT2I/Cardiology"
+    assert [image for image in store.images(task.task_id) if image.place == place] == [
+        Image("query", f"{place}:q1", "images/<b>.png", root, place),
+        Image("query", f"{place}:q2", "../x.png", root, place),
+        Image("document", f"{place}:d3", "d.png", root, place),
+    ]
+    assert list(store.questions(task.task_id).images) == [0, 1, 2, 3]
+    corpus = store.corpus(task.task_id)
+    assert [corpus.ids[position] for position in corpus.images] == [f"{place}:d3", "VisualContext/Thorax and Lung:d3"]
+    assert store.n_images(task.task_id) == {"query": 4, "document": 2}
+    assert store.faults() == []
+
+
+def test_the_same_benchmark_from_elsewhere_says_where_its_images_are_now(folder, cache):
+    stored(cache, folder(of("heart"), "before"), format="m3retrieve", **ENGLISH)
+    after = folder(of("heart"), "after")
+    assert stored(cache, after, format="m3retrieve", **ENGLISH) == ("mine@1", False)
+    store, task = task_of(cache)
+    assert {image.folder for image in store.images(task.task_id)} == {str(after.resolve())}
+
+
+def test_other_images_of_documents_are_another_benchmark(folder, cache):
+    stored(cache, folder(of("heart"), "before"), format="m3retrieve", **ENGLISH)
+    other = {**of("heart"), "corpus.jsonl": of("heart")["corpus.jsonl"].replace("d.png", "e.png")}
+    with pytest.raises(InputError, match="has a task 'main' with other content"):
+        stored(cache, folder(other, "after"), format="m3retrieve", **ENGLISH)
+
+
+def test_a_document_with_two_images_is_a_fault(folder):
+    twice = of("heart")["corpus.jsonl"] + lines([{"_id": "d3", "img": "e.png"}])
+    with pytest.raises(InputError, match="line 4: document id 'd3' has another image, 'e"):
+        read(folder({**of("heart"), "corpus.jsonl": twice}))
 
 
 def test_one_specialty_of_a_tree(folder):
@@ -129,7 +181,7 @@ FAULTS = [
      "{folder}/qrels/test.tsv, line 4: grade 'yes', expected a finite number"),
     ("no language", {}, {"document_language": None}, "{folder}/corpus.jsonl, line 1: 'd1' has no language, expected "
      "a field language, --document-language, --language-key or --language-pattern (und where it is unknown) "
-     "(1 more faults)"),
+     "(2 more faults)"),
 ]  # fmt: skip
 
 

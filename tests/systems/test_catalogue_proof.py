@@ -51,6 +51,15 @@ PROOFS = {
     "qwen3-embedding-0.6b": Proof("qwen3", 1024, "lasttoken", 8192, SEARCH),
     "labse": Proof("bert", 768, "cls", 256, projections=(768,), activation="Tanh", own_limit=256),
     "mmed-embed": Proof("xlm-roberta", 768, "mean", 256),
+    "clip-vit-b-32-multilingual": Proof("distilbert", 512, "mean", 128, shipped={"projections": [SMALL]}),
+    "clip-vit-b-32-multilingual-text-image": Proof("distilbert", 512, "mean", 128, shipped={"projections": [SMALL]}),
+}
+SEEING = {  # what of a query is read; what their vectors are is proven in test_images.py
+    "clip-vit-b-32": "text",
+    "clip-vit-b-32-image": "image",
+    "clip-vit-b-32-text-image": "text-image-mean",
+    "clip-vit-b-32-multilingual": "text",
+    "clip-vit-b-32-multilingual-text-image": "text-image-mean",
 }
 PAIRS = {"bge-reranker-v2-m3": 512}
 ALONE = LoadOptions(offline=True, threads=1)
@@ -133,7 +142,8 @@ def by_hand(folder, source, texts, proof):
 
 def test_every_model_of_the_catalogue_has_its_proof():
     models = [entry for entry in catalogue.catalogue().values() if (entry.model or entry.folder) and not entry.package]
-    assert {entry.name for entry in models if entry.kind == "dense"} == set(PROOFS)
+    assert {entry.name for entry in models if entry.kind == "dense"} == set(PROOFS) | set(SEEING)
+    assert {entry.name: entry.reads for entry in models if entry.reads} == SEEING
     assert {entry.name for entry in models if entry.kind == "cross-encoder"} == set(PAIRS)
     assert {entry.name for entry in models if entry.kind not in ("dense", "cross-encoder")} == set(PROVEN)
 

@@ -58,6 +58,17 @@ def backbone(folder: Path, *, architecture: str, dimension: int, positions: int)
         "bert": lambda: t.BertModel(t.BertConfig(**learned)),
         "xlm-roberta": lambda: t.XLMRobertaModel(t.XLMRobertaConfig(**learned)),
         "mpnet": lambda: t.MPNetModel(t.MPNetConfig(**learned)),
+        "distilbert": lambda: t.DistilBertModel(
+            t.DistilBertConfig(
+                vocab_size=size,
+                pad_token_id=1,
+                max_position_embeddings=positions,
+                dim=dimension,
+                hidden_dim=32,
+                n_layers=1,
+                n_heads=4,
+            )
+        ),
         "qwen3": lambda: t.Qwen3Model(t.Qwen3Config(**grouped)),
         "gemma3": lambda: t.Gemma3TextModel(t.Gemma3TextConfig(**grouped | _AS_IN_EMBEDDINGGEMMA)),
         "pairs": lambda: t.XLMRobertaForSequenceClassification(t.XLMRobertaConfig(num_labels=1, **learned)),
@@ -88,6 +99,43 @@ def shipped(plain: Path, folder: Path, *, pooling: str, dimension: int, **more: 
     model = SentenceTransformer(modules=[first, Pooling(dimension, pooling), *projections, Normalize()])
     model.prompts = more.get("prompts", {})
     model.save(str(folder), create_model_card=False)
+
+
+SIDE = 32
+"""Pixels of the square that the tiny CLIP sees."""
+
+
+def clip(folder: Path, *, dimension: int, seed: int = 3) -> Path:
+    """Saves a tiny CLIP as the hub has clip-ViT-B-32: one module in a folder of its own. Returns that."""
+    import torch
+    import transformers as t
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+
+    start, end = "<|startoftext|>", "<|endoftext|>"
+    characters = [*string.ascii_letters, *string.digits, *string.punctuation, " ", "\n", start, end]
+    vocabulary = {token: i for i, token in enumerate(characters)}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token=end))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex("[\\s\\S]"), "isolated")
+    made.post_processor = processors.TemplateProcessing(
+        single=f"{start} $A {end}", special_tokens=[(token, vocabulary[token]) for token in (start, end)]
+    )
+    tokens = t.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token=end, unk_token=end, bos_token=start, eos_token=end
+    )
+    seen = t.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
+    inner = folder / "0_CLIPModel"
+    t.CLIPProcessor(image_processor=seen, tokenizer=tokens).save_pretrained(inner)
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    ids = {"bos_token_id": vocabulary[start], "eos_token_id": vocabulary[end], "pad_token_id": vocabulary[end]}
+    text = {"vocab_size": len(vocabulary), "max_position_embeddings": 77, **ids, **small}
+    torch.manual_seed(seed)
+    config = t.CLIPConfig(
+        text_config=text, vision_config={"image_size": SIDE, "patch_size": 8, **small}, projection_dim=dimension
+    )
+    t.CLIPModel(config).save_pretrained(inner)
+    module = {"idx": 0, "name": "0", "path": inner.name, "type": "sentence_transformers.models.CLIPModel"}
+    (folder / "modules.json").write_text(json.dumps([module]))
+    return inner
 
 
 CODE = """
