@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
-from analysis.systems import own_code
+from analysis.systems import model_files, own_code
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.endpoint import Endpoint
 from analysis.systems.weights import (
@@ -302,6 +302,8 @@ def symmetric(system: Entry) -> bool:
 
 def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _SentenceTransformer:
     folder = folder_to_load(system, options)
+    if not (system.folder or system.pooling or model_files.pools(folder)):  # the library would take the mean unasked
+        raise SystemLoadError(f"{system.name}: its files do not say how token vectors become one; expected a pooling")
     from sentence_transformers import SentenceTransformer
 
     with load_report() as fresh, translated(system):
@@ -437,9 +439,7 @@ class _Elsewhere:
 def _of_function(system: Entry, options: LoadOptions) -> _Elsewhere:
     """An encoder that is a Python function."""
     name, function = system.name, str(system.function)
-    if not options.allow_code:
-        raise SystemLoadError(f"{name}: it runs code of your own ({function}); read it, then pass --allow-code")
-    called = own_code.imported(name, function, system.folder)
+    called = own_code.imported(name, function, system.folder, allowed=options.allow_code)
     dimension = system.dimension or 0
 
     def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float64]:
