@@ -10,6 +10,7 @@ from analysis.systems import catalogue
 from analysis.systems.catalogue import DESCRIPTIVE, Entry
 
 OTHER_TOOL = "the run came from another tool, so its encoder is not known"
+BROUGHT = "its vectors were brought as files, so its encoder is not known"
 NO_VECTORS = "it has no vector for a text"
 CHANGED = "its settings in the catalogue have changed since it ran"
 
@@ -26,7 +27,7 @@ def made_by(run: RunRow) -> MadeBy:
     """The catalogue's entry that would make the same run again; without one, why."""
     settings = run.provenance.get("settings")
     if not settings or run.system not in catalogue.catalogue():
-        return MadeBy(None, reason=OTHER_TOOL)
+        return MadeBy(None, reason=BROUGHT if "vectors" in run.provenance else OTHER_TOOL)
     entry = catalogue.entry(run.system)
     for length in dict.fromkeys((None, settings.get("max_length"))):
         if _deciding(catalogue.settings(entry, max_length=length)) == _deciding(settings):
