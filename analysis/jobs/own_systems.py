@@ -18,6 +18,7 @@ __all__ = [
     "DTYPES",
     "POOLINGS",
     "TOKENS",
+    "Entry",
     "NewSystem",
     "add",
     "added",
@@ -158,10 +159,21 @@ def added(folder: Path | None = None) -> tuple[Entry, ...]:
 
 
 def parts() -> dict[str, dict[str, str]]:
-    """Systems that others can be composed of, name to short title: ``first`` and in a fusion any, ``second`` some."""
+    """Systems that others can be composed of, name to short title.
+
+    ``first`` are those that rank, which may be fused too; ``second`` re-rank; ``tokens`` have token vectors.
+    """
     known = catalogue.catalogue().values()
     second = {entry.name: entry.short_title for entry in known if entry.kind in ("late-interaction", "cross-encoder")}
-    return {"first": {entry.name: entry.short_title for entry in catalogue.systems().values()}, "second": second}
+    return {
+        "first": {entry.name: entry.short_title for entry in catalogue.systems().values()},
+        "second": second,
+        "tokens": {
+            entry.name: entry.short_title
+            for entry in known
+            if entry.kind == "dense" and entry.backend == "sentence-transformers"
+        },
+    }
 
 
 def _settings(asked: NewSystem) -> Settings:

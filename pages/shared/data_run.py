@@ -61,7 +61,8 @@ def _list(title: str, systems: Sequence[Runnable], frame: Frame) -> None:
 def _state(row: Runnable) -> Cell:
     if row.missing is None:
         done = f"; has run on {', '.join(row.done)}" if row.done else ""
-        return f"{capitalised(row.here)}{done}"
+        outdated = f"; ran with other settings on {', '.join(row.outdated)}" if row.outdated else ""
+        return f"{capitalised(row.here)}{done}{outdated}"
     command = f'<br><code class="typed">{tables.escaped(row.command)}</code>' if row.command else ""
     return Markup(f"{tables.escaped(capitalised(row.missing))}.{command}")
 
