@@ -257,7 +257,7 @@ def _home(asked: NewSystem) -> Path | None:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", asked.model or ""):
         raise InputError(
             f"system {asked.name!r}: model {asked.model or ''!r}: expected the id of a model, such as "
-            "organisation/model (a folder goes with --folder)"
+            "organisation/model, or a folder"
         )
     return model_files.hub_copy(str(asked.model), asked.revision)
 

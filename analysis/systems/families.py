@@ -55,4 +55,6 @@ def hint(names: Sequence[str], prompts: Prompts, *, files_known: bool) -> str:
         return ""
     words = " and ".join(f"{expected[role]!r} before each {role}" for role in lacking)
     unknown = "" if files_known else ", and its files, which may say it, are not here"
-    return f"{family.called} expect {words}: none is set{unknown}. Without it scores look plausible and may be too low."
+    return (
+        f"{family.called} expect {words}: none is set{unknown}. Without it, scores look plausible and may be too low."
+    )

@@ -105,12 +105,18 @@ def described(entry: Entry) -> str:
 
 
 def _encoding(entry: Entry) -> list[str]:
-    words = [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
-    for role in ("query", "document"):
-        prompt = getattr(entry.prompts, role)
-        unsaid = "no" if entry.url else "its own"
-        words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
+    words = [] if entry.url else [f"{entry.pooling} pooling" if entry.pooling else "pooling as its files say"]
+    words += [_prompt(entry, role) for role in ("query", "document")]
     return [*words, f"{entry.max_length} tokens"] if entry.max_length else words
+
+
+def _prompt(entry: Entry, role: str) -> str:
+    """A folder's prompts are read when it is added: where its table has none, it has none."""
+    prompt = getattr(entry.prompts, role)
+    if prompt:
+        return f"{role} prompt {prompt!r}"
+    unknown = prompt is None and not (entry.url or entry.folder)
+    return f"{role} prompt as its files say" if unknown else f"no {role} prompt"
 
 
 def _tables(cache: Cache) -> dict[str, object]:

@@ -55,7 +55,7 @@ def _add() -> None:
             _act(lambda: _added(name, said))
         elif checked:
             _check(name, said)
-        ui.go_to(ui.DATA, "Vectors that you have already →", part="import", kind="import-vectors")
+        ui.grey("Vectors that you have already go in under Bring your own, as Vectors of a system.")
 
 
 def _asked(name: str, said: Said) -> NewSystem:

@@ -79,7 +79,9 @@ def test_a_family_that_expects_prefixes_is_told_before_and_after_it_is_kept(own)
     page = own.page("data", part="run", own="model")
     fill(page, **{"Name": "e5", "Model id": "intfloat/multilingual-e5-base", "Dimension": 768})
     press(page, "Show what would be in force")
-    assert "e5: multilingual dense, 768 dimensions, its own pooling" in words(page)
+    assert "e5: multilingual dense, 768 dimensions, pooling as its files say, query prompt as its files say" in words(
+        page
+    )
     assert "Nothing is kept yet." in words(page)
     (warning,) = page.warning
     expected = "E5 models expect 'query: ' before each query and 'passage: ' before each document: none is set"

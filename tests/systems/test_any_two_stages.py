@@ -180,7 +180,7 @@ def test_a_model_of_the_other_sort_is_told_at_once(home, reranker, tiny_model, t
     [
         (["--cross-encoder", "a/b", "--model", "a/c"], "name a model each: expected one"),
         (["--cross-encoder"], "expected the id of a model, such as organisation/model"),
-        (["--cross-encoder", "./nowhere"], "(a folder goes with --folder)"),
+        (["--cross-encoder", "./nowhere"], "such as organisation/model, or a folder"),
         (["--cross-encoder", "a/b", "--pooling", "cls"], "--pooling does not go with --cross-encoder"),
         (["--maxsim", "bm25"], "expected one dense system of the backend sentence-transformers"),
         (["--maxsim", "nothing"], "'nothing' is none"),
