@@ -98,10 +98,13 @@ def _plan(store: Store, request: RunRequest, entries: Sequence[Entry]) -> Plan:
     """For each task the systems that have no run of it with these settings; all of them when forced."""
     plan = []
     for task in _tasks(store, request):
-        stored = {row.fingerprint for row in store.runs([task.task_id]) if row.status == "complete"}
-        plan.append(
-            (task, [entry for entry in entries if request.force or _fingerprint(task, entry, request) not in stored])
-        )
+        stored = {(row.system, row.fingerprint) for row in store.runs([task.task_id]) if row.status == "complete"}
+        wanted = [
+            entry
+            for entry in entries
+            if request.force or (entry.name, _fingerprint(task, entry, request)) not in stored
+        ]
+        plan.append((task, wanted))
     return plan
 
 

@@ -58,6 +58,14 @@ def test_changed_settings_run_again_and_the_same_do_not(cache):
     assert (row(cache, "short").done, row(cache, "short").outdated) == (("Worked example",), ())
 
 
+def test_a_system_with_the_settings_of_another_has_a_run_of_its_own(cache):
+    own_systems.add(NewSystem("twin", k1=1.5, b=0.75))
+    assert ran(cache, "bm25", "twin") == (("main: bm25", "main: twin"), ())
+    own_systems.add(NewSystem("triplet", k1=1.5, b=0.75))
+    assert ran(cache, "bm25", "triplet") == (("main: triplet",), ("main: bm25",))
+    assert stored(cache, "triplet").system == "triplet"
+
+
 def test_a_composition_runs_again_when_a_part_has_changed(cache):
     own_systems.add(NewSystem("short", k1=0.9))
     own_systems.add(NewSystem("fused", fuse=("short", "bm25-cjk")))
