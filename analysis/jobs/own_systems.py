@@ -116,8 +116,7 @@ def add(asked: NewSystem, folder: Path | None = None) -> Entry:
         StoreError: the cache folder cannot be written.
     """
     entry, cache, settings = checked(asked, folder), paths.cache(folder), _settings(asked)
-    if told := warning(asked, entry):
-        settings["note"] = f"Added here: {described(entry)}. {told}"
+    settings.setdefault("note", f"Added here: {described(entry)}. {warning(asked, entry)}".strip())
     return own.add(cache, asked.name, settings=settings)
 
 

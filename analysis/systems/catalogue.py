@@ -256,7 +256,7 @@ def local_weights(system: Entry) -> list[tuple[str, int, int]]:
     if system.backend != "sentence-transformers" or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
-    files = sorted(file for end in ("safetensors", "json") for file in folder.rglob(f"*.{end}"))
+    files = sorted(file for file in folder.rglob("*") if file.suffix in SCORED_BY)
     return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
@@ -276,6 +276,9 @@ DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
     *("requires", "key_variable", "batch", "timeout"),
 }
+SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
+"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
+
 LATER = {"code", "code_revision", "url", "function"}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis import jobs
 from analysis.errors import BabelscopeError
-from analysis.jobs.own_systems import K1, POOL, POOLINGS, TOKENS, B, Entry, K, NewSystem
+from analysis.jobs.own_systems import DTYPES, K1, POOL, POOLINGS, TOKENS, B, Entry, K, NewSystem
 from pages.shared import address, tables, ui
 
 SORTS = {
@@ -22,6 +22,7 @@ SORTS = {
     "maxsim": "Token vectors compared one by one (MaxSim)",
 }
 TOKEN_WORDS = {"whitespace": "words between blanks", "cjk-bigrams": "and character bigrams for Chinese and Japanese"}
+PRECISIONS = [name for name in DTYPES if name != "int4"]
 THEIRS = "as its files say"
 SAID = "own-system-said"
 
@@ -55,7 +56,7 @@ def _add() -> None:
             _act(lambda: _added(name, said))
         elif checked:
             _check(name, said)
-        ui.grey("Vectors that you have already go in under Bring your own, as Vectors of a system.")
+        ui.grey("If you have vectors already: Bring your own, Vectors of a system.")
 
 
 def _asked(name: str, said: Said) -> NewSystem:
@@ -178,12 +179,13 @@ def _two_stage() -> Said:
 
 
 def _cross_encoder() -> Said:
-    first, second, third = st.columns(3)
+    first, second = st.columns(2)
     model = first.text_input("Model id", placeholder="organisation/model").strip()
     words = "Or a folder on the server"
     folder = second.text_input(words, placeholder="inside what it allows").strip() if jobs.folders() else ""
-    longest = third.number_input("Most tokens of a pair", min_value=1, value=None, placeholder=THEIRS)
-    said: Said = {"cross_encoder": True, "model": model or None, "max_length": longest}
+    longest = first.number_input("Most tokens of a pair", min_value=1, value=None, placeholder=THEIRS)
+    dtype = second.selectbox("Precision", PRECISIONS, index=None, placeholder="float32")
+    said: Said = {"cross_encoder": True, "model": model or None, "max_length": longest, "dtype": dtype}
     return {**said, "folder": folder} if folder else said
 
 

@@ -11,6 +11,8 @@ from analysis.jobs.import_vectors import FILES
 from analysis.paths import Cache
 from analysis.store import rankings, read
 from analysis.systems.made_by import BROUGHT, no_vectors
+from analysis.views import method
+from analysis.views.selection import Selection
 from tests.hand_made import state, worked_example
 
 TASK = worked_example().tasks[0]
@@ -76,6 +78,8 @@ def test_where_it_comes_from_is_kept(command, cache, folder):
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES
     }
     assert no_vectors(run) == BROUGHT
+    (origin,) = method.page(store, Selection("example", systems=("mine",))).runs
+    assert origin.settings["note"] == "Vectors brought by the user: 5 dimensions, exact search by cosine."
     assert store.system_labels()["mine"].paradigm == "multilingual dense"
     assert store.faults() == []
 

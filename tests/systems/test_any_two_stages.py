@@ -71,19 +71,18 @@ def test_any_first_stage_with_any_second(stages, home, small_task):
         own_systems.add(NewSystem(name, first=one, second=other, pool=POOL))
         first = bench.rank(build(one), corpus, questions, depth=6)
         found = build(name).stages(corpus, questions, depth=6, workbench=bench)
-        for query in range(len(questions)):
+        live = open_live(build(name), corpus, workbench=bench)
+        for query, text in enumerate(questions.texts):
             before = first.document[first.query == query].tolist()
             rows = found.ranking.query == query
             after, second = found.ranking.document[rows].tolist(), found.second_score[rows][:POOL]
-            expected = expected_scores(bench, other, questions.texts[query], [corpus.texts[d] for d in after[:POOL]])
+            expected = expected_scores(bench, other, text, [corpus.texts[d] for d in after[:POOL]])
             assert set(after[:POOL]) == set(before[:POOL]), name  # the pool is the first stage's
             assert after[POOL:] == before[POOL:], name  # and below it its order follows
             assert second == pytest.approx(expected, abs=2e-3), name  # token vectors are kept in half precision
             assert (np.diff(second) <= 0).all(), name
             excluded = questions.excluded.get(query, np.zeros(0, np.int32))
-            live = open_live(build(name), corpus, workbench=bench)
-            answer = live.ask(questions.texts[query], Wanted(excluded=excluded))
-            assert answer.documents.tolist() == after, name
+            assert live.ask(text, Wanted(excluded=excluded)).documents.tolist() == after, name
 
 
 def expected_scores(bench, second, query, documents):
