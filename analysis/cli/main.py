@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import manage, notes, own_systems, query, read, systems, work
+from analysis.cli import import_vectors, manage, notes, own_systems, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -52,6 +52,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_work(commands)
     _add_import_run(commands)
+    text = "rank by vectors of your own of a task's documents and queries, and store the run"
+    import_vectors.arguments(_command(commands, "import-vectors", import_vectors.import_vectors, text))
     _add_import_results(commands)
     _add_what_if(commands)
     own_systems.arguments(_command(commands, "add-system", own_systems.add_system, "add a system of your own"))

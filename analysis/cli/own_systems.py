@@ -7,6 +7,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+from analysis.errors import InputError
 from analysis.jobs import own_systems
 from analysis.jobs.own_systems import DTYPES, POOLINGS, READS, TOKENS, NewSystem
 from analysis.model import PARADIGMS
@@ -18,8 +19,18 @@ def add_system(options: argparse.Namespace) -> None:
     said = {field.name: getattr(options, field.name) for field in fields(NewSystem)}
     if options.fuse is not None:
         said["fuse"] = tuple(name.strip() for name in options.fuse.split(",") if name.strip())
-    entry = own_systems.add(NewSystem(**said), options.cache)
-    print(f"added {entry.name}: {own_systems.described(entry)}", file=sys.stderr)
+    if options.cross_encoder and options.model:
+        raise InputError("--cross-encoder and --model name a model each: expected one")
+    said["cross_encoder"] = True if options.cross_encoder is not None else None
+    said["model"] = options.cross_encoder or options.model
+    asked = NewSystem(**said)
+    entry = (own_systems.checked if options.dry_run else own_systems.add)(asked, options.cache)
+    verb = "checked, nothing kept:" if options.dry_run else "added"
+    print(f"{verb} {entry.name}: {own_systems.described(entry)}", file=sys.stderr)
+    if told := own_systems.warning(asked, entry):
+        print(f"warning: {told}", file=sys.stderr)
+    if entry.kind == "cross-encoder":
+        print(f"{entry.note} add-system NAME --first A --second {entry.name}".strip(), file=sys.stderr)
 
 
 def remove_system(options: argparse.Namespace) -> None:
@@ -71,5 +82,18 @@ def arguments(command: argparse.ArgumentParser) -> None:
     fused.add_argument("--k", type=int, metavar="K", help=f"default {own_systems.K}")
     staged = command.add_argument_group("two stages")
     staged.add_argument("--first", metavar="A", help="the system that retrieves")
-    staged.add_argument("--second", metavar="B", help="the late interaction that rescores")
+    staged.add_argument("--second", metavar="B", help="what rescores: a cross-encoder, a function of pairs, MaxSim")
     staged.add_argument("--pool", type=int, metavar="N", help=f"documents rescored, default {own_systems.POOL}")
+    second = command.add_argument_group("a second stage of your own")
+    second.add_argument(
+        "--cross-encoder",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="a model that reads a query and a document together; alone, it is the one of --folder",
+    )
+    second.add_argument(
+        "--pair-function", metavar="M:F", help="(queries, documents) to one score a pair; run asks for --allow-code"
+    )
+    second.add_argument("--maxsim", metavar="ENCODER", help="late interaction over a dense system's token vectors")
+    command.add_argument("--dry-run", action="store_true", help="say what would be in force and keep nothing")

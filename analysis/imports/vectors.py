@@ -16,6 +16,12 @@ from analysis.imports.faults import Faults
 from analysis.imports.lines import numbered
 from analysis.imports.tables import Columns
 
+BLOCK = 1 << 14
+"""Rows that are read at once."""
+
+MOST = float(np.finfo(np.float32).max)
+"""Length of a vector that single precision does not hold."""
+
 KIND = "point dropped"  # what a lenient import would do; there is none
 COLUMNS = Columns(
     "point",
@@ -29,7 +35,8 @@ class Vectors(NamedTuple):
     """Vectors of some texts of one kind."""
 
     position: NDArray[np.int32]  # (n,) in the task, ascending
-    vectors: NDArray[np.float32]  # (n, d) unit rows
+    vectors: NDArray[np.float32]  # (n, d) unit rows, unless they were wanted as they are
+    lengths: tuple[float, float] = (1.0, 1.0)  # the least and the largest in the file
 
 
 class Coordinates(NamedTuple):
@@ -40,7 +47,9 @@ class Coordinates(NamedTuple):
     points: NDArray[np.float32]  # (n, 2 or 3)
 
 
-def read_vectors(path: Path, ids: Path, *, known: Mapping[str, int], kind: str) -> Vectors:
+def read_vectors(
+    path: Path, ids: Path, *, known: Mapping[str, int], kind: str, whole: bool = False, unit: bool = True
+) -> Vectors:
     """Vectors from a NumPy file and the ids of their rows from a text file with one a line.
 
     Args:
@@ -48,9 +57,12 @@ def read_vectors(path: Path, ids: Path, *, known: Mapping[str, int], kind: str) 
         ids: of the rows, in their order.
         known: position of each id in the task.
         kind: of text, for messages.
+        whole: every known text must have a row.
+        unit: rows are scaled to length 1; else they stay as they are, and one of zeros is allowed.
 
     Raises:
-        InputError: a file that cannot be read, another shape, a row that is no direction, an unknown or repeated id.
+        InputError: a file that cannot be read, another shape, a row that is not finite or no direction, an unknown,
+            repeated or missing id.
     """
     matrix = _matrix(path)
     lines = [(line, text.strip()) for line, text in numbered(ids) if text.strip()]
@@ -63,18 +75,41 @@ def read_vectors(path: Path, ids: Path, *, known: Mapping[str, int], kind: str) 
         if name in seen:
             raise InputError(f"{ids}, line {line}: id {name!r} again, first in line {seen[name]}; expected it once")
         seen[name] = line
-    length = np.linalg.norm(matrix, axis=1)
-    bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
-    if len(bad):
-        raise InputError(f"{path}, row {bad[0] + 1}: a vector of length {length[bad[0]]}, expected finite and above 0")
+    if whole and len(seen) < len(known):
+        missing = next(name for name in known if name not in seen)
+        n = len(known) - len(seen)
+        raise InputError(f"{ids}: no row for {n:,} of the task's {len(known):,} {kind} ids, first {missing!r}")
     position = np.array([known[name] for _, name in lines], dtype=np.int32)
     order = np.argsort(position)
-    return Vectors(position[order], (matrix / length[:, np.newaxis])[order].astype(np.float32))
+    return Vectors(position[order], *_rows(path, matrix, [name for _, name in lines], order=order, unit=unit))
 
 
-def _matrix(path: Path) -> NDArray[np.float64]:
+def _rows(
+    path: Path, matrix: NDArray[np.number], names: list[str], *, order: NDArray[np.intp], unit: bool
+) -> tuple[NDArray[np.float32], tuple[float, float]]:
+    """The rows in an order of their own, checked; a block at a time, as the file may be large. And their lengths."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    rows, ends = np.empty(matrix.shape, dtype=np.float32), []
+    for start in range(0, len(matrix), BLOCK):
+        block = matrix[start : start + BLOCK].astype(np.float64)
+        length = np.linalg.norm(block, axis=1)
+        bad = np.flatnonzero(~(length < MOST) | ((length == 0) & unit))  # NaN is not below anything
+        if len(bad):
+            expected = "finite and above 0" if unit else "finite"
+            at = start + int(bad[0])
+            raise InputError(
+                f"{path}, row {at + 1}, id {names[at]!r}: a vector of length {length[bad[0]]}, expected {expected}"
+            )
+        rows[place[start : start + BLOCK]] = block / length[:, np.newaxis] if unit else block
+        ends += [length.min(), length.max()]
+    return rows, (float(min(ends)), float(max(ends)))
+
+
+def _matrix(path: Path) -> NDArray[np.number]:
+    """What the file holds, read when it is looked at."""
     try:
-        found = np.load(path, allow_pickle=False)
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{path}: {reason}; expected a NumPy file (.npy) of numbers") from error
@@ -83,7 +118,7 @@ def _matrix(path: Path) -> NDArray[np.float64]:
         raise InputError(f"{path}: shape {shape}, expected a matrix with a row for each text")
     if found.dtype.kind not in "fiu":
         raise InputError(f"{path}: numbers of type {found.dtype}, expected real ones")
-    return found.astype(np.float64)
+    return found
 
 
 def read_coordinates(path: Path, *, documents: Mapping[str, int], queries: Mapping[str, int]) -> Coordinates:

@@ -22,6 +22,7 @@ from analysis.jobs.progress import (
 )
 from analysis.jobs.starting import FIELDS, FORMATS, LOOSE_JUDGEMENTS, OWN_OPTIONS, Options, confirm, launch
 from analysis.jobs.what_if import WhatIf
+from analysis.model import PARADIGMS
 
 __all__ = [
     "ADD_ICD10",
@@ -31,6 +32,7 @@ __all__ = [
     "LATER",
     "LOOSE_JUDGEMENTS",
     "OWN_OPTIONS",
+    "PARADIGMS",
     "Job",
     "JobRequest",
     "JobResult",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
 from analysis import paths
 from analysis.errors import InputError
-from analysis.systems import catalogue, model_files, own
+from analysis.systems import catalogue, families, model_files, own
 from analysis.systems.catalogue import DTYPES, POOLINGS, READS, TOKENS, Entry
 from analysis.systems.own import Settings, described
 from analysis.systems.readiness import readiness
@@ -18,13 +19,16 @@ __all__ = [
     "POOLINGS",
     "READS",
     "TOKENS",
+    "Entry",
     "NewSystem",
     "add",
     "added",
+    "checked",
     "described",
     "parts",
     "readiness",
     "remove",
+    "warning",
 ]
 
 K1, B, K, POOL = 1.5, 0.75, 60, 30
@@ -63,6 +67,9 @@ class NewSystem:
     function: str | None = None  # module:function of one's own
     reads: str | None = None  # one of READS: what of a query a model that sees images reads
     images: str | None = None  # the system whose model encodes the images, where this one's encodes texts alone
+    cross_encoder: bool | None = None  # the model or folder is one
+    pair_function: str | None = None  # module:function of one's own that scores pairs
+    maxsim: str | None = None  # the dense system whose token vectors are compared
 
 
 class _Sort(NamedTuple):
@@ -76,6 +83,11 @@ class _Sort(NamedTuple):
 _ANY = ("name", "title", "paradigm")
 _ENCODER = ("dimension", "query_prompt", "document_prompt")
 _SORTS = {
+    "cross-encoder": _Sort(
+        ("cross_encoder",), ("model", "folder", "revision", "max_length", "dtype", "trust_remote_code"), "two-stage"
+    ),
+    "pair-function": _Sort(("pair_function",), ("folder", "revision"), "two-stage"),
+    "maxsim": _Sort(("maxsim",), (), "late interaction"),
     "function": _Sort(("function",), ("folder", "revision", "dimension"), "multilingual dense"),
     "endpoint": _Sort(
         ("url",), (*_ENCODER, "model", "revision", "key_variable", "batch", "timeout"), "multilingual dense"
@@ -89,7 +101,10 @@ _SORTS = {
     "fusion": _Sort(("fuse",), ("k",), "hybrid"),
     "two-stage": _Sort(("first", "second"), ("pool",), "two-stage"),
 }
-_WAYS = "--model, --folder, --url, --function, --tokens (BM25), --fuse, or --first with --second"
+_WAYS = (
+    "--model, --folder, --url, --function, --tokens (BM25), --fuse, --first with --second, --cross-encoder, "
+    "--pair-function or --maxsim"
+)
 
 
 def add(asked: NewSystem, folder: Path | None = None) -> Entry:
@@ -103,7 +118,27 @@ def add(asked: NewSystem, folder: Path | None = None) -> Entry:
         InputError: what is said does not make a system, or the name is taken.
         StoreError: the cache folder cannot be written.
     """
-    return own.add(paths.cache(folder), asked.name, settings=_settings(asked))
+    entry, cache, settings = checked(asked, folder), paths.cache(folder), _settings(asked)
+    settings.setdefault("note", f"Added here: {described(entry)}. {warning(asked, entry)}".strip())
+    return own.add(cache, asked.name, settings=settings)
+
+
+def checked(asked: NewSystem, folder: Path | None = None) -> Entry:
+    """The system that :func:`add` would keep; nothing is kept. Args and raises as there."""
+    return own.checked(paths.cache(folder), asked.name, settings=_settings(asked))
+
+
+def warning(asked: NewSystem, entry: Entry) -> str:
+    """What may make its scores plausible and wrong, in sentences; empty where nothing is known to."""
+    if entry.kind != "dense" or (not entry.model and not entry.folder) or entry.function:
+        return ""
+    home = None if entry.url else _home(asked)
+    names = (*([entry.model] if entry.model else ()), *(model_files.names(home) if home else ()))
+    told = [families.hint(names, entry.prompts, files_known=bool(home or entry.url))]
+    found = model_files.read_folder(home).get("pooling", entry.pooling) if home else entry.pooling
+    if found != entry.pooling:
+        told.append(f"Its pooling is set to {entry.pooling}, its files say {found}.")
+    return " ".join(filter(None, told))
 
 
 def remove(name: str, folder: Path | None = None) -> None:
@@ -126,11 +161,19 @@ def added(folder: Path | None = None) -> tuple[Entry, ...]:
 
 
 def parts() -> dict[str, dict[str, str]]:
-    """Systems that others can be composed of, name to short title: ``first`` and in a fusion any, ``second`` some."""
+    """Systems that others can be composed of, name to short title.
+
+    ``first`` are those that rank, which may be fused too; ``second`` re-rank; ``tokens`` have token vectors.
+    """
     known = catalogue.catalogue().values()
     second = {entry.name: entry.short_title for entry in known if entry.kind in ("late-interaction", "cross-encoder")}
     first = {name: entry.short_title for name, entry in catalogue.systems().items() if entry.kind != "import-only"}
-    return {"first": first, "second": second}
+    tokens = {
+        entry.name: entry.short_title
+        for entry in known
+        if entry.kind == "dense" and entry.backend == "sentence-transformers" and not entry.reads
+    }
+    return {"first": first, "second": second, "tokens": tokens}
 
 
 def _settings(asked: NewSystem) -> Settings:
@@ -147,7 +190,15 @@ def _settings(asked: NewSystem) -> Settings:
     if sort == "two-stage":
         stages = [stage for stage in (asked.first, asked.second) if stage is not None]
         return table | {"kind": "two-stage", "parts": stages, "pool": POOL if asked.pool is None else asked.pool}
-    more = {"endpoint": _of_endpoint, "function": _of_function, "files": _of_files}[sort]
+    if sort == "maxsim":
+        return table | {"kind": "late-interaction", "parts": [asked.maxsim]}
+    more = {
+        "endpoint": _of_endpoint,
+        "function": _of_function,
+        "files": _of_files,
+        "cross-encoder": _of_cross_encoder,
+        "pair-function": _of_pair_function,
+    }[sort]
     return table | more(asked)
 
 
@@ -169,11 +220,7 @@ def _flag(name: str) -> str:
 
 def _of_files(asked: NewSystem) -> Settings:
     """A model of sentence-transformers: what is said, else what its files say where they are here."""
-    if asked.model is not None and not asked.model.strip():
-        raise InputError(f"system {asked.name!r}: expected the id of a model, such as organisation/model")
-    if asked.model and asked.folder:
-        raise InputError(f"system {asked.name!r}: expected --model or --folder, not both")
-    home = asked.folder.expanduser().resolve() if asked.folder else _copy(asked)
+    home = _home(asked)
     found = model_files.read_folder(home) if home else {}
     if home and not asked.pooling and not model_files.pools(home):
         raise InputError(
@@ -190,22 +237,52 @@ def _of_files(asked: NewSystem) -> Settings:
     seeing = {"paradigm": "multimodal dense"} if asked.reads or asked.images or "reads" in found else {}
     if asked.images:
         found = {"reads": READS[0], **found}
-    told = {
-        **({} if asked.paradigm else seeing),
-        "model": asked.model,
-        "folder": str(home) if asked.folder else None,
-        "revision": asked.revision,
-        "dimension": asked.dimension,
-        "max_length": asked.max_length,
-        "pooling": asked.pooling,
-        "dtype": asked.dtype,
-        "trust_remote_code": asked.trust_remote_code,
-        "reads": asked.reads,
-        "images": asked.images,
-    }
-    table = {"kind": "dense", "backend": "sentence-transformers", **found}
-    table |= {key: value for key, value in told.items() if value is not None}
+    told = {"reads": asked.reads, "images": asked.images}
+    table = {"kind": "dense", "backend": "sentence-transformers", **found, **_loaded(asked, home)}
+    table |= {**({} if asked.paradigm else seeing), **{key: value for key, value in told.items() if value is not None}}
     return table | _prompts(asked, found.get("prompts"))
+
+
+def _of_cross_encoder(asked: NewSystem) -> Settings:
+    """A model that scores pairs; what becomes of its scores stands in its files."""
+    home = _home(asked)
+    told: Settings = {"kind": "cross-encoder", **_loaded(asked, home)}
+    if home:
+        passed = model_files.score_activation(home)
+        words = "as they are" if passed == "identity" else f"after its {passed}"
+        told["note"] = f"Reads a query and a document together; its scores count {words}, as its files say."
+    return told
+
+
+def _of_pair_function(asked: NewSystem) -> Settings:
+    return {"kind": "cross-encoder", **_code(asked, asked.pair_function)}
+
+
+def _home(asked: NewSystem) -> Path | None:
+    """The folder of the model's files, where this machine has it."""
+    if asked.model and asked.folder:
+        raise InputError(f"system {asked.name!r}: expected --model or --folder, not both")
+    if asked.folder:
+        return asked.folder.expanduser().resolve()
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", asked.model or ""):
+        raise InputError(
+            f"system {asked.name!r}: model {asked.model or ''!r}: expected the id of a model, such as "
+            "organisation/model, or a folder"
+        )
+    return model_files.hub_copy(str(asked.model), asked.revision)
+
+
+def _loaded(asked: NewSystem, home: Path | None) -> Settings:
+    """What is said of a model that sentence-transformers loads."""
+    keys = ("model", "revision", "dimension", "max_length", "pooling", "dtype", "trust_remote_code")
+    told: Settings = {key: getattr(asked, key) for key in keys if getattr(asked, key) is not None}
+    return told | ({"folder": str(home)} if asked.folder else {})
+
+
+def _code(asked: NewSystem, function: str | None) -> Settings:
+    folder = str(asked.folder.expanduser().resolve()) if asked.folder else None
+    told = {"function": function, "folder": folder, "revision": asked.revision}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def _of_endpoint(asked: NewSystem) -> Settings:
@@ -219,13 +296,8 @@ def _of_endpoint(asked: NewSystem) -> Settings:
 def _of_function(asked: NewSystem) -> Settings:
     if asked.dimension is None:
         raise InputError(f"system {asked.name!r}: expected --dimension, of the vectors that {asked.function} returns")
-    folder = str(asked.folder.expanduser().resolve()) if asked.folder else None
-    told = {"function": asked.function, "folder": folder, "revision": asked.revision, "dimension": asked.dimension}
-    return {"kind": "dense", "backend": "function", **{key: value for key, value in told.items() if value is not None}}
-
-
-def _copy(asked: NewSystem) -> Path | None:
-    return model_files.hub_copy(asked.model, asked.revision) if asked.model else None
+    told = {"kind": "dense", "backend": "function", "dimension": asked.dimension}
+    return {**told, **_code(asked, asked.function)}
 
 
 def _prompts(asked: NewSystem, found: object = None) -> Settings:

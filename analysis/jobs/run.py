@@ -104,10 +104,12 @@ def _plan(store: Store, request: RunRequest, entries: Sequence[Entry]) -> Plan:
     """For each task the systems that have no run of it with these settings; all of them when forced."""
     plan = []
     for task in _tasks(store, request):
-        stored = {row.fingerprint for row in store.runs([task.task_id]) if row.status == "complete"}
+        stored = {(row.system, row.fingerprint) for row in store.runs([task.task_id]) if row.status == "complete"}
         found = _images(store, task, entries)
         wanted = [
-            entry for entry in entries if request.force or _fingerprint(task, entry, request, found) not in stored
+            entry
+            for entry in entries
+            if request.force or (entry.name, _fingerprint(task, entry, request, found)) not in stored
         ]
         plan.append((task, wanted))
     return plan

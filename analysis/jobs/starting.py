@@ -55,6 +55,7 @@ COMMANDS = {
         ("lenient", "allow-unknown-documents", "dry-run"),
         1,
     ),
+    "import-vectors": Command(("benchmark", "task", "system", "paradigm"), ("inner-product", "dry-run"), 1),
     "import-scores": Command(("benchmark", "task"), ("family-from-id", "dry-run"), 1),
     "import-results": Command(("benchmark", "task", "system"), ("dry-run",), 1),
     "build": Command(("run",), (), 1),

@@ -316,14 +316,14 @@ def fingerprint(system: Entry, *, max_length: int | None = None, dtype: str | No
 
 
 def local_weights(system: Entry) -> list[tuple[str, int, int]]:
-    """Name, size and modification time of what may change in place: weights of a local folder, the reader's code."""
+    """Name, size and modification time of what may change in place: a local folder's files, the reader's code."""
     if system.function:
         file = locate(system.function, system.folder)
         return [(file.name, file.stat().st_size, file.stat().st_mtime_ns)] if file else []
     if system.backend != "sentence-transformers" or system.package or not system.folder:
         return []
     folder = Path(system.folder).expanduser()
-    files = sorted(file for kind in ("*.safetensors", "*processor_config.json") for file in folder.rglob(kind))
+    files = sorted(file for file in folder.rglob("*") if file.suffix in SCORED_BY)
     return [(str(file.relative_to(folder)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
@@ -347,6 +347,10 @@ LATER = {
     *("code", "code_revision", "url", "function", "projections", "reads", "images"),
     *("query_marker", "document_marker", "query_length", "attend_to_masks", "skip_punctuation", "adapters"),
 }
+
+SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
+"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
+
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
@@ -364,7 +368,7 @@ _KEYS = {
     ),
     "late-interaction": ("parts", *_LOADED, "dimension", *_READING),
     "fusion": ("parts", "k"),
-    "cross-encoder": _LOADED,
+    "cross-encoder": (*_LOADED, "function"),
     "two-stage": ("parts", "pool"),
     "import-only": ("languages",),
 }
@@ -458,14 +462,14 @@ def _entry(table: _Table) -> Entry:
     if kind == "dense":
         _check_dense(table)
     if kind == "cross-encoder":
-        _check_model(table)
+        _check_scorer(table)
     if kind == "late-interaction":
         _check_late_interaction(table)
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.values.items()}
     if isinstance(prompts := values.get("prompts"), dict):
         values["prompts"] = Prompts(**prompts)
     if kind == "cross-encoder" or (kind == "late-interaction" and "parts" not in values):
-        values["backend"] = "sentence-transformers"
+        values["backend"] = "function" if "function" in values else "sentence-transformers"
     return Entry(name=table.name, **values)  # type: ignore[arg-type]  # every value was checked above
 
 
@@ -574,6 +578,16 @@ def _check_late_interaction(table: _Table) -> None:
         _check_model(table)
 
 
+def _check_scorer(table: _Table) -> None:
+    """A cross-encoder: files of a model, or a function of the reader's own."""
+    if "function" not in table.values:
+        _check_model(table)
+        return
+    _check_function(table)
+    for key in set(_LOADED) - {"folder", "revision", "languages"}:
+        _expect(table, key, holds=key not in table.values, expected="to be left out: a function has no such key")
+
+
 def _check_digest(table: _Table) -> None:
     if "sha256" in table.values:
         table.require("weights")
@@ -589,13 +603,17 @@ def _check_other(table: _Table, backend: str) -> None:
         _check_endpoint(table)
     elif backend == "function":
         table.require("function")
-        sound = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", str(table.values["function"]))
-        _expect(table, "function", holds=bool(sound), expected="module:function")
+        _check_function(table)
     else:
         table.require("package")
     for key in _SENTENCE_TRANSFORMERS_ONLY:
         expected = "to be left out: only sentence-transformers has this setting"
         _expect(table, key, holds=key not in table.values, expected=expected)
+
+
+def _check_function(table: _Table) -> None:
+    sound = re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", str(table.values["function"]))
+    _expect(table, "function", holds=bool(sound), expected="module:function")
 
 
 def _check_endpoint(table: _Table) -> None:

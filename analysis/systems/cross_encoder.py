@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
+from analysis.systems import own_code
 from analysis.systems.buffers import check_buffers, unset_shown
 from analysis.systems.catalogue import HALVES, Entry, limited
 from analysis.systems.devices import Crew, chosen
-from analysis.systems.encoders import PROOF
+from analysis.systems.encoders import PROOF, guessed_lengths
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
@@ -78,6 +79,8 @@ def load(system: Entry, options: LoadOptions) -> Scorer:
 
 
 def _construct(system: Entry, options: LoadOptions) -> Scorer:
+    if system.function:
+        return _PairFunction(system, options)
     folder = folder_to_load(system, options)
     from sentence_transformers import CrossEncoder
 
@@ -121,16 +124,44 @@ class _CrossEncoder:
             logits = self._model.predict(list(pairs), **arguments, **self._crew.arguments(len(pairs)))
             # In double precision, or a sigmoid gives its best answers all the same score.
             scores = self._model.activation_fn(torch.from_numpy(logits).double()).numpy()
-        broken = np.flatnonzero(~np.isfinite(scores))
-        if len(broken):
-            raise SystemLoadError(f"{self.entry.name}: the score of {pairs[broken[0]][0][:60]!r} is not finite")
-        return np.asarray(scores, dtype=np.float64)
+        return _finite(self.entry, pairs, scores)
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
         queries, documents = zip(*pairs, strict=True)
         with self._lock:
             tokenized = self._model.tokenizer(list(queries), list(documents), verbose=False)["input_ids"]
         return np.fromiter(map(len, tokenized), dtype=np.int64, count=len(pairs))
+
+
+class _PairFunction:
+    """A function of the reader's own."""
+
+    fresh: tuple[str, ...] = ()
+    limit: int | None = None
+    device = "own code"
+
+    def __init__(self, system: Entry, options: LoadOptions) -> None:
+        self.entry = system
+        self.libraries: Mapping[str, str] = versions("numpy")
+        function = str(system.function)
+        self._function = own_code.imported(system.name, function, system.folder, allowed=options.allow_code)
+        self._lock = threading.Lock()
+
+    def score(self, pairs: Sequence[Pair]) -> Scores:
+        queries, documents = zip(*pairs, strict=True)
+        with self._lock:
+            scores = own_code.scores(self.entry.name, self._function, queries, documents)
+        return _finite(self.entry, pairs, scores)
+
+    def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int64]:
+        return guessed_lengths([f"{query} {document}" for query, document in pairs])
+
+
+def _finite(system: Entry, pairs: Sequence[Pair], scores: NDArray[np.floating]) -> Scores:
+    broken = np.flatnonzero(~np.isfinite(scores))
+    if len(broken):
+        raise SystemLoadError(f"{system.name}: the score of {pairs[broken[0]][0][:60]!r} is not finite")
+    return np.asarray(scores, dtype=np.float64)
 
 
 # --- the load check ---------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
-from analysis.systems import images, own_code
+from analysis.systems import images, model_files, own_code
 from analysis.systems.buffers import check_buffers, unset_shown
 from analysis.systems.catalogue import HALVES, Entry, limited
 from analysis.systems.devices import Crew, chosen
@@ -338,6 +338,8 @@ def symmetric(system: Entry) -> bool:
 
 def _load_sentence_transformer(system: Entry, options: LoadOptions) -> _SentenceTransformer:
     folder = folder_to_load(system, options)
+    if not (system.folder or system.pooling or model_files.pools(folder)):  # the library would take the mean unasked
+        raise SystemLoadError(f"{system.name}: its files do not say how token vectors become one; expected a pooling")
     from sentence_transformers import SentenceTransformer
 
     with load_report() as fresh, translated(system), unset_shown():
@@ -479,9 +481,7 @@ class _Elsewhere:
 def _of_function(system: Entry, options: LoadOptions) -> _Elsewhere:
     """An encoder that is a Python function."""
     name, function = system.name, str(system.function)
-    if not options.allow_code:
-        raise SystemLoadError(f"{name}: it runs code of your own ({function}); read it, then pass --allow-code")
-    called = own_code.imported(name, function, system.folder)
+    called = own_code.imported(name, function, system.folder, allowed=options.allow_code)
     dimension = system.dimension or 0
 
     def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ IMAGES = "images"
 """Where the provenance of a run says how many images of queries and documents it read."""
 
 OTHER_TOOL = "the run came from another tool, so its encoder is not known"
+BROUGHT = "its vectors were brought as files, so its encoder is not known"
 NO_VECTORS = "it has no vector for a text"
 OF_IMAGES = "its vectors are of images too, and this looks at texts alone"
 CHANGED = "its settings in the catalogue have changed since it ran"
@@ -33,7 +34,7 @@ def made_by(run: RunRow) -> MadeBy:
     """The catalogue's entry that would make the same run again; without one, why."""
     settings = run.provenance.get("settings")
     if not settings or run.system not in catalogue.catalogue():
-        return MadeBy(None, reason=OTHER_TOOL)
+        return MadeBy(None, reason=BROUGHT if "vectors" in run.provenance else OTHER_TOOL)
     entry = catalogue.entry(run.system)
     for length, dtype in itertools.product(_told(settings, "max_length"), _told(settings, "dtype")):
         if _deciding(_settings(entry, length, dtype)) == _deciding(settings):

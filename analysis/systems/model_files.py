@@ -1,4 +1,4 @@
-"""What the files of a model say of it: dimension, pooling, prompts."""
+"""What the files of a model say of it: dimension, pooling, prompts; of a cross-encoder what becomes of its scores."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from analysis.systems.catalogue import POOLINGS, READS, hub_folder
 
 _MODES = {"mean": "mean", "cls": "cls", "lasttoken": "last", "max": "max"}
 _DOCUMENT = ("document", "passage", "corpus")
+SHIPPED = "config_sentence_transformers.json"
 
 
 def read_folder(folder: Path) -> dict[str, object]:
     """Settings that a model folder of sentence-transformers or transformers carries: only those it says.
 
     Raises:
-        InputError: the folder does not exist, holds no safetensors, or one of its files is not JSON.
+        InputError: the folder does not exist, holds no safetensors or a cross-encoder, or a file of it is not JSON.
     """
-    if not folder.is_dir():
-        raise InputError(f"folder {folder}: does not exist")
-    if not any(folder.rglob("*.safetensors")):
-        raise InputError(f"folder {folder}: expected weights in .safetensors; no other weights are loaded")
     found: dict[str, object] = {}
     own = _config(folder)
+    if _reads_pairs(folder, own):
+        raise InputError(f"folder {folder}: its model reads a query and a document together; expected --cross-encoder")
     hidden = own.get("hidden_size") or _part(own, "text_config").get("hidden_size")
     if hidden:
         found["dimension"] = hidden
@@ -33,22 +32,70 @@ def read_folder(folder: Path) -> dict[str, object]:
         found |= _of_two_towers(own)
     for module in _modules(folder):
         found |= _of_module(folder, module)
-    prompts = _prompts(_part(_json(folder / "config_sentence_transformers.json"), "prompts"))
+    prompts = _prompts(_part(_json(folder / SHIPPED), "prompts"))
     return found | ({"prompts": prompts} if prompts else {})
+
+
+def score_activation(folder: Path) -> str:
+    """What a cross-encoder puts its scores through, as its folder says: ``sigmoid``, ``identity`` or another's name.
+
+    Raises:
+        InputError: the folder does not exist, holds no safetensors or another sort of model, gives several scores a
+            pair, or a file of it is not JSON.
+    """
+    own, shipped = _config(folder), _json(folder / SHIPPED)
+    if not _reads_pairs(folder, own):
+        raise InputError(f"folder {folder}: its model gives no score to a pair; expected it without --cross-encoder")
+    labels = own.get("num_labels") or len(_part(own, "id2label")) or 2  # the default is not written
+    if _scores_classes(own) and labels != 1:
+        raise InputError(f"folder {folder}: its model gives {labels} scores a pair, expected one")
+    told = (
+        shipped.get("activation_fn"),
+        _part(own, "sentence_transformers").get("activation_fn"),
+        own.get("sbert_ce_default_activation_function"),
+    )
+    trusted = [str(name) for name in told if str(name).startswith("torch.")]  # the library takes no other unasked
+    return trusted[0].rsplit(".", maxsplit=1)[-1].lower() if trusted else "sigmoid"
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """What a model folder may be told by: its own name, and the model's that it was made of where it says so."""
+    told = _json(folder / "config.json").get("_name_or_path")
+    return (folder.name, *([told] if isinstance(told, str) else []))
+
+
+def _config(folder: Path) -> Mapping[str, Any]:
+    if not folder.is_dir():
+        raise InputError(f"folder {folder}: does not exist")
+    if not any(folder.rglob("*.safetensors")):
+        raise InputError(f"folder {folder}: expected weights in .safetensors; no other weights are loaded")
+    return _configuration(folder)
+
+
+def _reads_pairs(folder: Path, own: Mapping[str, Any]) -> bool:
+    """Whether a folder holds a cross-encoder: it says so, or has a head for scores and nothing that pools."""
+    told = _json(folder / SHIPPED).get("model_type")
+    pooled = any(_sort(module) == "Pooling" for module in _modules(folder))
+    return told == "CrossEncoder" or (_scores_classes(own) and not pooled)
+
+
+def _scores_classes(own: Mapping[str, Any]) -> bool:
+    told = own.get("architectures")
+    return isinstance(told, list) and any(str(name).endswith("ForSequenceClassification") for name in told)
 
 
 def pools(folder: Path) -> bool:
     """Whether a model folder says how token vectors become one: sentence-transformers would take their mean unasked."""
-    return bool(_modules(folder)) or (sees(folder) and "projection_dim" in _config(folder))
+    return bool(_modules(folder)) or (sees(folder) and "projection_dim" in _configuration(folder))
 
 
 def sees(folder: Path) -> bool:
     """Whether the model of a folder encodes images, as CLIP does."""
-    own = _config(folder)
+    own = _configuration(folder)
     return "vision_config" in own and "text_config" in own
 
 
-def _config(folder: Path) -> Mapping[str, Any]:
+def _configuration(folder: Path) -> Mapping[str, Any]:
     """The configuration of a model, in the folder or in that of its first module."""
     first = next((str(module.get("path", "")) for module in _modules(folder)), "")
     found: Mapping[str, Any] = _json(folder / "config.json") or _json(folder / first / "config.json")
@@ -80,7 +127,7 @@ def _modules(folder: Path) -> list[Mapping[str, Any]]:
 
 
 def _of_module(folder: Path, module: Mapping[str, Any]) -> dict[str, object]:
-    sort = str(module.get("type", "")).rsplit(".", maxsplit=1)[-1]
+    sort = _sort(module)
     config = _json(folder / str(module.get("path", "")) / "config.json")
     if sort == "Dense" and config.get("out_features"):
         return {"dimension": config["out_features"]}
@@ -92,6 +139,10 @@ def _of_module(folder: Path, module: Mapping[str, Any]) -> dict[str, object]:
     if len(modes) == 1 and modes[0] in POOLINGS:
         found["pooling"] = modes[0]
     return found
+
+
+def _sort(module: Mapping[str, Any]) -> str:
+    return str(module.get("type", "")).rsplit(".", maxsplit=1)[-1]
 
 
 def _pooling_modes(config: Mapping[str, Any]) -> list[str]:

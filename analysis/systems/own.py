@@ -29,6 +29,11 @@ def entries(cache: Cache) -> tuple[Entry, ...]:
     return tuple(catalogue.checked(cache.own_systems, _tables(cache)).values())
 
 
+def checked(cache: Cache, name: str, *, settings: Mapping[str, object]) -> Entry:
+    """The entry that :func:`add` would keep; nothing is kept. Args and raises as there."""
+    return catalogue.checked(cache.own_systems, _with(_tables(cache), name, settings))[name]
+
+
 def add(cache: Cache, name: str, *, settings: Mapping[str, object]) -> Entry:
     """Keep one more system and return its entry; a fault changes nothing.
 
@@ -41,16 +46,24 @@ def add(cache: Cache, name: str, *, settings: Mapping[str, object]) -> Entry:
         InputError: the name is taken, or a setting breaks a rule of the catalogue.
         StoreError: the file cannot be written.
     """
+    _check_name(name)
+    with _locked(cache):
+        tables = _with(_tables(cache), name, settings)
+        entries = catalogue.checked(cache.own_systems, tables)
+        _write(cache, tables)
+    return entries[name]
+
+
+def _with(tables: Mapping[str, object], name: str, settings: Mapping[str, object]) -> dict[str, object]:
+    _check_name(name)
+    if name in tables:
+        raise InputError(f"system {name!r}: there is one of this name; remove-system takes it out")
+    return {**tables, name: {"title": name, "short_title": name, **settings}}
+
+
+def _check_name(name: str) -> None:
     if not name.strip():
         raise InputError("a system needs a name: lower-case letters, digits, '-', '.', '+' and '_'")
-    with _locked(cache):
-        tables = _tables(cache)
-        if name in tables:
-            raise InputError(f"system {name!r}: there is one of this name; remove-system takes it out")
-        whole = {"title": name, "short_title": name, **settings}
-        checked = catalogue.checked(cache.own_systems, {**tables, name: whole})
-        _write(cache, {**tables, name: whole})
-    return checked[name]
 
 
 def remove(cache: Cache, name: str) -> None:
@@ -80,6 +93,11 @@ def described(entry: Entry) -> str:
         words += [entry.function] if entry.function else _encoding(entry)
     elif entry.kind == "bm25":
         words.append(f"{entry.tokens}, k1 {entry.k1:g}, b {entry.b:g}")
+    elif entry.kind == "cross-encoder":
+        words += ["re-ranks only", str(entry.function or entry.model or entry.folder)]
+        words += [f"{entry.max_length} tokens"] if entry.max_length else []
+    elif entry.kind == "late-interaction":
+        words += [f"MaxSim over the token vectors of {part}" for part in entry.parts]
     else:
         detail = f"k {entry.k}" if entry.kind == "fusion" else f"pool {entry.pool}"
         words += [" and ".join(entry.parts), detail]
@@ -93,11 +111,8 @@ def _below(table: Mapping[str, object]) -> list[object]:
 
 
 def _encoding(entry: Entry) -> list[str]:
-    words = [] if entry.url else [f"{entry.pooling or 'its own'} pooling"]
-    for role in ("query", "document"):
-        prompt = getattr(entry.prompts, role)
-        unsaid = "no" if entry.url else "its own"
-        words.append(f"{unsaid} {role} prompt" if prompt is None else f"{role} prompt {prompt!r}")
+    words = [] if entry.url else [f"{entry.pooling} pooling" if entry.pooling else "pooling as its files say"]
+    words += [_prompt(entry, role) for role in ("query", "document")]
     words += [f"{entry.max_length} tokens"] if entry.max_length else []
     return [*words, _reading(entry)] if entry.reads else words
 
@@ -105,6 +120,15 @@ def _encoding(entry: Entry) -> list[str]:
 def _reading(entry: Entry) -> str:
     what = {"text": "text", "image": "image", "text-image-mean": "text and image, their mean"}[str(entry.reads)]
     return f"reads a query's {what}" + (f", images by {entry.images}" if entry.images else "")
+
+
+def _prompt(entry: Entry, role: str) -> str:
+    """A folder's prompts are read when it is added: where its table has none, it has none."""
+    prompt = getattr(entry.prompts, role)
+    if prompt:
+        return f"{role} prompt {prompt!r}"
+    unknown = prompt is None and not (entry.url or entry.folder)
+    return f"{role} prompt as its files say" if unknown else f"no {role} prompt"
 
 
 def _tables(cache: Cache) -> dict[str, object]:

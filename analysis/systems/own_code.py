@@ -1,4 +1,4 @@
-"""A Python function as an encoder: found without running anything, imported only where that was asked for."""
+"""Python functions as encoders or scorers: found without running anything, imported only where that was asked for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 
-Function = Callable[[list[str], str], Any]
-"""Texts and their role, ``query`` or ``document``, to one vector a text."""
+Function = Callable[..., Any]
+"""Of the reader's own: ``(texts, role)``, the role ``query`` or ``document``, to one vector a text; or ``(queries,
+documents)``, of equal length, to one score a pair."""
 
 
 def locate(function: str, folder: str | None) -> Path | None:
@@ -40,24 +41,45 @@ def vectors(name: str, function: Function, texts: Sequence[str], role: str, *, d
     Raises:
         SystemLoadError: it raises, or returns something else.
     """
-    expected = f"expected ({len(texts)}, {dimension}) numbers"
+    return _returned(name, function, list(texts), role, shape=(len(texts), dimension))
+
+
+def scores(name: str, function: Function, queries: Sequence[str], documents: Sequence[str]) -> NDArray[np.float64]:
+    """What the function makes of each query with the document in its place, ``(n,)``.
+
+    Raises:
+        SystemLoadError: it raises, or returns something else.
+    """
+    return _returned(name, function, list(queries), list(documents), shape=(len(queries),))
+
+
+def _returned(name: str, function: Function, *arguments: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    expected = f"expected {shape} numbers"
     try:
-        found = np.asarray(function(list(texts), role))
+        found = np.asarray(function(*arguments))
     except Exception as error:  # whatever the reader's code raises becomes a sentence
         raise SystemLoadError(f"{name}: its function raised {_words(error)}") from error
     if found.dtype.kind not in "fiu":
         raise SystemLoadError(f"{name}: its function returned {found.dtype} values: {expected}")
-    if found.shape != (len(texts), dimension):
+    if found.shape != shape:
         raise SystemLoadError(f"{name}: its function returned the shape {found.shape}: {expected}")
     return found.astype(np.float64)
 
 
-def imported(name: str, function: str, folder: str | None) -> Function:
+def imported(name: str, function: str, folder: str | None, *, allowed: bool) -> Function:
     """The function itself; its module runs now.
 
+    Args:
+        name: of the system, for messages.
+        function: the module, dotted, and the function in it.
+        folder: where the module is; None where Python finds it.
+        allowed: whoever started this said that it may run.
+
     Raises:
-        SystemLoadError: the module is not there, does not import, or has no such function.
+        SystemLoadError: it may not run; or the module is not there, does not import, or has no such function.
     """
+    if not allowed:
+        raise SystemLoadError(f"{name}: it runs code of your own ({function}); read it, then pass --allow-code")
     file = locate(function, folder)
     module_name, _, attribute = function.partition(":")
     if file is None:

@@ -10,6 +10,7 @@ from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue, own, truncation
+from analysis.systems.made_by import CHANGED, made_by
 from analysis.systems.readiness import NO_IMAGES, readiness
 from analysis.text import counted
 from analysis.views import slices
@@ -162,7 +163,8 @@ class Runnable:
     here: str  # what of it is on this machine, in words; empty where nothing is
     missing: str | None  # why it cannot run as it is; None where it can
     command: str | None  # what to type then; None where nothing is needed, or no command helps
-    done: tuple[str, ...]  # tasks of the benchmark that it has run on, by title
+    done: tuple[str, ...]  # tasks of the benchmark that it has run on as it is, by title
+    outdated: tuple[str, ...]  # tasks whose stored run was made with other settings than it has now
     note: str
     leaves: bool  # it sends texts to a server
 
@@ -339,9 +341,7 @@ def runnable(store: Store, benchmark: str) -> Runnables:
         InputError: there is no such benchmark.
     """
     tasks = chosen_tasks(store, Selection(benchmark))
-    done = {
-        task.title: {run.system for run in store.runs([task.task_id]) if run.status == "complete"} for task in tasks
-    }
+    done, outdated = _ran(store, tasks)
     labels = store.system_labels()
     pictured = any(store.n_images(task.task_id).get("query") for task in tasks)
     systems = tuple(
@@ -351,6 +351,7 @@ def runnable(store: Store, benchmark: str) -> Runnables:
             (NO_IMAGES if blind else needed.missing) or None,
             (None if blind else needed.command) or None,
             tuple(title for title, names in done.items() if entry.name in names),
+            tuple(title for title, names in outdated.items() if entry.name in names),
             entry.note or f"Added here: {own.described(entry)}.",
             catalogue.leaves(entry),
         )
@@ -365,6 +366,18 @@ def runnable(store: Store, benchmark: str) -> Runnables:
     ran = f"{whole:,} of them" if whole else "None of them"
     rest = f"{ran} {'have' if whole > 1 else 'has'} run on every task of {title}."
     return Runnables(Sentence(bold, rest), systems)
+
+
+def _ran(store: Store, tasks: Sequence[TaskRow]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """By title of each task, the systems that ran on it as they are now; and those that have changed since."""
+    done: dict[str, set[str]] = {task.title: set() for task in tasks}
+    outdated: dict[str, set[str]] = {task.title: set() for task in tasks}
+    for task in tasks:
+        for run in store.runs([task.task_id]):
+            if run.status == "complete":
+                changed = made_by(run).reason == CHANGED
+                (outdated if changed else done)[task.title].add(run.system)
+    return done, outdated
 
 
 def size(n_bytes: int) -> str:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import analysis
 from analysis.geometry import alignment
@@ -146,6 +147,16 @@ def _seeds() -> tuple[tuple[str, str], ...]:
     )
 
 
+def _brought(facts: Mapping[str, Any]) -> Mapping[str, object]:
+    """What stands for the settings of a run that was not made here."""
+    if "vectors" in facts:
+        ranked = f"{facts['dimension']:,} dimensions, exact search by {facts['similarity']}."
+        return {"note": f"Vectors {facts['vectors']}: {ranked}", "files": facts["sha256"]}
+    if "file" in facts:
+        return {"note": f"Brought as {facts['file']}.", "sha256": facts["sha256"]}
+    return {}
+
+
 def _runs(store: Store, selection: Selection) -> Iterator[RunOrigin]:
     labels = store.system_labels()
     for task in chosen_tasks(store, selection):
@@ -156,7 +167,7 @@ def _runs(store: Store, selection: Selection) -> Iterator[RunOrigin]:
                 system=labels[run.system],
                 created_at=run.created_at.isoformat(),
                 depth=run.depth,
-                settings=facts.get("settings", {}),
+                settings=facts.get("settings") or _brought(facts),
                 libraries=facts.get("libraries", {}),
                 babelscope=facts.get("babelscope"),
             )

@@ -20,12 +20,17 @@ from pages.shared.ui import Frame
 KINDS = {
     "import-benchmark": "A benchmark",
     "import-run": "A run of a system",
+    "import-vectors": "Vectors of a system",
     "import-scores": "Per-query scores",
     "import-results": "Published results",
 }
 WANTED = {
     "import-benchmark": "Documents, queries and judgements: for BEIR corpus.jsonl, queries.jsonl and what is in qrels.",
     "import-run": "One ranking of the benchmark and task chosen on the left, by any tool; plain, .gz or .zst.",
+    "import-vectors": (
+        "One vector for each text of the task chosen on the left: documents.npy and queries.npy with a row a text, "
+        "documents.txt and queries.txt with the ids of the rows, one a line."
+    ),
     "import-scores": "One CSV: the columns model, query_id, query_language, and one a measure, such as recall_at_10.",
     "import-results": "The JSON files of mteb’s result folder: figures of systems without per-query values.",
 }
@@ -47,6 +52,8 @@ OF_RUN = {
     "subset": ("Subset of an mteb file", "the only one"),
     "split": ("Split of an mteb file", "the only one"),
 }
+OF_A_TASK = ("import-run", "import-vectors")
+SEVERAL = ("import-benchmark", "import-results", "import-vectors")
 CHOICES = {"topic-field": ("title", "desc", "narr"), "relevant-by": ("", "family")}
 QUESTIONS = {
     "parallel-ids": "Queries with one id in several languages’ folders or subsets are one question",
@@ -54,6 +61,7 @@ QUESTIONS = {
 }
 OWN_TEXT = "Queries that are documents themselves: leave the document out of their ranking"
 LENIENT = "Keep what is sound and list the rest (else the first fault ends the import)"
+DENSE = "multilingual dense"
 AUTOMATIC = "told by its first bytes"
 PREVIEWED = 6  # files whose first rows are shown
 LONGEST = 300  # characters of a cell of the preview
@@ -98,7 +106,7 @@ def show(frame: Frame | None) -> None:
     Args:
         frame: what the sidebar chose; None where nothing is stored yet.
     """
-    kinds = list(KINDS) if frame else [kind for kind in KINDS if kind != "import-run"]
+    kinds = [kind for kind in KINDS if frame or kind not in OF_A_TASK]
     kind = address.choose(
         st.segmented_control,
         "What do you bring?",
@@ -123,11 +131,11 @@ def show(frame: Frame | None) -> None:
 
 def _files(kind: str) -> Given | None:
     """The uploader, and the path where the server's owner allows some."""
-    whole = kind in {"import-benchmark", "import-results"} and st.toggle("Choose a whole folder", key=f"folder-{kind}")
+    whole = kind in SEVERAL and st.toggle("Choose a whole folder", key=f"folder-{kind}")
     limit = st.get_option("server.maxUploadSize")
     dropped = st.file_uploader(
         "A folder" if whole else "Files",
-        accept_multiple_files="directory" if whole else kind in {"import-benchmark", "import-results"},
+        accept_multiple_files="directory" if whole else kind in SEVERAL,
         key=f"files-{kind}-{whole}",
     )
     uploaded = dropped if isinstance(dropped, list) else [dropped] if dropped else []
@@ -176,6 +184,8 @@ def _ask(kind: str, frame: Frame | None, given: Given | None, previews: Sequence
         return _ask_benchmark(previews)
     if kind == "import-run" and frame:
         return _ask_run(frame, given, previews)
+    if kind == "import-vectors" and frame:
+        return _ask_vectors(frame)
     name = st.text_input("Name of the benchmark", key=f"{kind}-name").strip()
     flags = []
     if kind == "import-scores":
@@ -253,6 +263,18 @@ def _ask_run(frame: Frame, given: Given | None, previews: Sequence[Preview]) -> 
     )
     options |= {"benchmark": frame.benchmark.address, "task": task.name, "system": system}
     options["format"] = None if form == AUTOMATIC else form
+    return Asked(options, flags, None if system else "what the system is called")
+
+
+def _ask_vectors(frame: Frame) -> Asked:
+    first, second = st.columns(2)
+    system = first.text_input("What the system is called", key="vectors-system").strip()
+    sorts = jobs.PARADIGMS
+    paradigm = second.selectbox("What it is", sorts, index=sorts.index(DENSE), key="vectors-paradigm")
+    task = frame.tasks[0]
+    ui.grey(f"For {frame.benchmark.title}, task {task.title} (both chosen on the left).")
+    flags = _flags({"inner-product": "Rank by inner product: the vectors’ lengths count (else by cosine)"})
+    options: Options = {"benchmark": frame.benchmark.address, "task": task.name, "system": system, "paradigm": paradigm}
     return Asked(options, flags, None if system else "what the system is called")
 
 

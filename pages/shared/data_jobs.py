@@ -24,6 +24,7 @@ NAMES = {
     "diagnose": "Look at what lies behind the runs of {benchmark}",
     "import-benchmark": "Import benchmark {benchmark}",
     "import-run": "Import run {system} of {benchmark}",
+    "import-vectors": "Import vectors {system} of {benchmark}",
     "import-scores": "Import scores {benchmark}",
     "import-results": "Import published results {benchmark}",
     "what-if": "What if: {item} of {system}",

@@ -73,10 +73,11 @@ def _licences(row: Runnable) -> str:
 def _state(row: Runnable, n_tasks: int) -> str:
     if row.missing is not None:
         return f"{capitalised(row.missing)}."
+    outdated = f"; ran with other settings on {', '.join(row.outdated)}" if row.outdated else ""
     if not row.done:
-        return f"{capitalised(row.here)}"
+        return f"{capitalised(row.here)}{outdated}"
     done = "every task" if len(row.done) == n_tasks else ", ".join(row.done)
-    return f"{capitalised(row.here)}; has run on {done}"
+    return f"{capitalised(row.here)}; has run on {done}{outdated}"
 
 
 def _form(tasks: Sequence[TaskLabel], frame: Frame, ready: dict[str, Runnable]) -> None:

@@ -72,7 +72,13 @@ def test_names_that_look_like_flags_stay_names(name):
 def test_every_option_that_a_page_may_use_exists():
     for command, known in starting.COMMANDS.items():
         needed = dict.fromkeys(("depth", "keep-hits", "queries", "k", "pool"), "5")
-        needed |= {"dimensions": "2", "format": "csv", "topic-field": "title", "relevant-by": "family"}
+        needed |= {
+            "dimensions": "2",
+            "format": "csv",
+            "topic-field": "title",
+            "relevant-by": "family",
+            "paradigm": "hybrid",
+        }
         if command == "import-benchmark":
             needed["format"] = "beir"
         options = {name: needed.get(name, "a=b") for name in known.options}

@@ -1,9 +1,11 @@
 """The page Data and runs: what it shows, what it starts, and what it refuses."""
 
+import io
 import json
 import shutil
 import time
 
+import numpy as np
 import pytest
 from visits import Visit, words
 
@@ -300,3 +302,28 @@ def test_an_address_that_names_no_job_is_no_way_to_a_file(own):
         page = own.page("data", part="import", job=name)
         assert not page.exception
         assert "What was" not in words(page)
+
+
+@pytest.mark.slow
+def test_vectors_are_brought_as_four_files(own):
+    task = worked_example().tasks[0]
+    page = own.page("data", part="import", kind="import-vectors")
+    files = []
+    for kind, rows in (("documents", task.documents), ("queries", task.queries)):
+        matrix = io.BytesIO()
+        np.save(matrix, np.eye(len(rows), 11) + 1)
+        files.append((f"{kind}.npy", matrix.getvalue(), "application/octet-stream"))
+        files.append((f"{kind}.txt", "\n".join(row.id for row in rows).encode(), "text/plain"))
+    page.file_uploader[0].set_value(files).run()
+    assert button(page, "Check the files").disabled  # no name yet
+    field(page, "What the system is called").set_value("brought").run()
+    button(page, "Check the files").click().run()
+    (checked,) = all_ended()
+    assert checked.state.status == "done", checked.state.message
+    page.run()
+    assert "one vector each" in words(page)
+    button(page, "Import").click().run()
+    all_ended()
+    page.run()
+    assert "What was imported" in words(page)
+    assert read.open_store(places.paths.cache()).has_results_of("brought")

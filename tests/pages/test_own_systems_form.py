@@ -1,5 +1,6 @@
 """The form of Data and runs that adds a system of the reader's own."""
 
+import json
 import shutil
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_fault_is_said_and_changes_nothing(own, sort, fields, fault):
     assert jobs.own_systems.added() == ()
 
 
-@pytest.mark.parametrize("sort", ["folder", "fusion", "two-stage"])
+@pytest.mark.parametrize("sort", ["folder", "fusion", "two-stage", "maxsim"])
 def test_every_sort_has_its_fields(own, tmp_path, monkeypatch, sort):
     monkeypatch.setenv(places.VARIABLE, str(tmp_path))
     page = own.page("data", part="run", own=sort)
@@ -71,7 +72,48 @@ def test_every_sort_has_its_fields(own, tmp_path, monkeypatch, sort):
     if sort == "folder":
         assert "outside of what this server allows" in page.error[0].value
     else:
-        assert [entry.kind for entry in jobs.own_systems.added()] == [sort]
+        assert [entry.kind for entry in jobs.own_systems.added()] == ["late-interaction" if sort == "maxsim" else sort]
+
+
+def test_a_family_that_expects_prefixes_is_told_before_and_after_it_is_kept(own):
+    page = own.page("data", part="run", own="model")
+    fill(page, **{"Name": "e5", "Model id": "intfloat/multilingual-e5-base", "Dimension": 768})
+    press(page, "Show what would be in force")
+    assert "e5: multilingual dense, 768 dimensions, pooling as its files say, query prompt as its files say" in words(
+        page
+    )
+    assert "Nothing is kept yet." in words(page)
+    (warning,) = page.warning
+    expected = "E5 models expect 'query: ' before each query and 'passage: ' before each document: none is set"
+    assert expected in warning.value
+    assert jobs.own_systems.added() == ()
+    fill(page, **{"Query prompt": "query: "})
+    press(page, "Add it")
+    (warning,) = page.warning
+    assert "E5 models expect 'passage: ' before each document: none is set" in warning.value
+    said = words(page)
+    assert "Added e5: multilingual dense, 768 dimensions" in said
+    assert said.count("E5 models expect") == 2  # and in the list of systems, as long as it is there
+
+
+def test_a_cross_encoder_is_added_and_offered_as_a_second_stage(own, tmp_path, monkeypatch):
+    monkeypatch.setenv(places.VARIABLE, str(tmp_path))
+    (tmp_path / "pairs").mkdir()
+    config = {"architectures": ["XLMRobertaForSequenceClassification"], "id2label": {"0": "LABEL_0"}}
+    (tmp_path / "pairs" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "pairs" / "model.safetensors").touch()  # loaded by runs only
+    page = own.page("data", part="run", own="cross-encoder")
+    fill(page, **{"Name": "reader", "Or a folder on the server": "pairs", "Most tokens of a pair": 40})
+    press(page, "Add it")
+    assert not page.exception
+    assert "its scores count after its sigmoid, as its files say. It ranks nothing by itself" in words(page)
+    page = own.page("data", part="run", own="two-stage")
+    assert "reader" in page.selectbox(key="own-second").options
+    assert "reader" not in page.selectbox(key="own-first").options
+    page = own.page("data", part="run", own="cross-encoder")
+    fill(page, Name="nothing")
+    press(page, "Add it")
+    assert "expected the id of a model" in page.error[0].value
 
 
 def test_without_allowed_folders_no_folder_is_offered(own, monkeypatch):
