@@ -17,21 +17,27 @@ import threading
 import time
 import uuid
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import StoreError
+from analysis.store.vector_file import Rows, room
 
 Offsets = NDArray[np.int64]
+Room = TypeVar("Room", NDArray[np.float32], Rows)
 
 DAY = 86_400.0
 """Seconds after which a temporary file is taken for the leftover of a killed process."""
+
+CHUNK_ROWS = 2**32
+"""More rows than any chunk has."""
 
 _LOG = logging.getLogger(__name__)
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, ValueError, KeyError)
@@ -45,7 +51,7 @@ class _Shelf:
     sort: str
     chunks: list[Path] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)  # names of chunks
-    places: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # text hash -> (chunk, row)
+    places: dict[bytes, int] = field(default_factory=dict)  # text hash -> chunk · CHUNK_ROWS + row
 
     def refresh(self) -> None:
         """Take in chunks that appeared since, whoever wrote them; start over where one has vanished."""
@@ -60,7 +66,7 @@ class _Shelf:
         self.seen.add(path.name)
         self.chunks.append(path)
         for row, digest in enumerate(hashes):
-            self.places.setdefault(digest, (len(self.chunks) - 1, row))
+            self.places.setdefault(digest, (len(self.chunks) - 1) * CHUNK_ROWS + row)
 
     def known(self, hashes: Sequence[bytes]) -> NDArray[np.bool_]:
         return np.fromiter((digest in self.places for digest in hashes), dtype=bool, count=len(hashes))
@@ -70,7 +76,8 @@ class _Shelf:
         absent = sum(digest not in self.places for digest in hashes)
         if absent:
             raise StoreError(f"{self.folder}: {absent} of {len(hashes)} texts have no {self.sort} yet")
-        return np.array([self.places[digest] for digest in hashes], dtype=np.int64).reshape(-1, 2)
+        places = np.fromiter((self.places[digest] for digest in hashes), dtype=np.int64, count=len(hashes))
+        return np.stack(np.divmod(places, CHUNK_ROWS), axis=1)
 
 
 class EmbeddingStore:
@@ -99,15 +106,15 @@ class EmbeddingStore:
         Raises:
             StoreError: a text has none, or a chunk broke since this process first read it.
         """
-        with self._lock:
-            shelf = self._shelf(space, "vectors")
-            places = shelf.located(_hashes(texts))
-            vectors = np.zeros((0, 0), dtype=np.float32)
-            for chunk, rows, arrays in _per_chunk(shelf, places):
-                if not vectors.size:
-                    vectors = np.empty((len(texts), arrays["vectors"].shape[1]), dtype=np.float32)
-                vectors[rows] = arrays["vectors"][chunk]
-        return vectors
+        return self._filled(space, texts, make=_array)
+
+    def rows(self, space: str, texts: Sequence[str], *, folder: Path) -> Rows:
+        """The same, in a file without a name in the folder where memory should not hold them.
+
+        Raises:
+            StoreError: as :meth:`get`, or the disk has no room for the file.
+        """
+        return self._filled(space, texts, make=partial(room, folder))
 
     def put(self, space: str, texts: Sequence[str], *, vectors: NDArray[np.float32]) -> None:
         """Store the vectors, ``(n, d)``, of texts; those already known are passed over."""
@@ -127,7 +134,7 @@ class EmbeddingStore:
         with self._lock:
             shelf = self._shelf(space, "tokens")
             places = shelf.located(_hashes(texts))
-            pieces = [(rows, arrays, chunk) for chunk, rows, arrays in _per_chunk(shelf, places)]
+            pieces = [(rows, arrays, chunk) for chunk, rows, arrays in _per_chunk(shelf.chunks, places)]
         lengths = np.zeros(len(texts), dtype=np.int64)
         for rows, arrays, chunk in pieces:
             lengths[rows] = np.diff(arrays["offsets"])[chunk]
@@ -155,6 +162,17 @@ class EmbeddingStore:
     def folder(self, space: str) -> Path:
         """Where a space lives."""
         return self.root / hashlib.blake2b(space.encode(), digest_size=12).hexdigest()
+
+    def _filled(self, space: str, texts: Sequence[str], *, make: Callable[[tuple[int, int]], Room]) -> Room:
+        """The texts' vectors, chunk by chunk; in what is made for as many."""
+        with self._lock:
+            shelf = self._shelf(space, "vectors")
+            places, chunks = shelf.located(_hashes(texts)), shelf.chunks
+        found = None
+        for chunk, positions, arrays in _per_chunk(chunks, places):
+            found = make((len(texts), arrays["vectors"].shape[1])) if found is None else found
+            found[positions] = arrays["vectors"][chunk]
+        return make((0, 0)) if found is None else found
 
     def _known(self, space: str, texts: Sequence[str], *, sort: str) -> NDArray[np.bool_]:
         with self._lock:
@@ -191,6 +209,10 @@ class EmbeddingStore:
         self._shelf(space, sort).refresh()
 
 
+def _array(shape: tuple[int, int]) -> NDArray[np.float32]:
+    return np.empty(shape, dtype=np.float32)
+
+
 def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of many spans one after the other: ``[3, 4, 9]`` for starts ``[3, 9]``, lengths ``[2, 1]``."""
     ends = np.cumsum(lengths)
@@ -205,12 +227,13 @@ def _hashes(texts: Sequence[str]) -> list[bytes]:
 
 
 def _per_chunk(
-    shelf: _Shelf, places: NDArray[np.int64]
+    chunks: Sequence[Path], places: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]]:
     """For each chunk that is needed: rows in it, the positions they go to, and its arrays."""
-    for chunk in np.unique(places[:, 0]):
-        positions = np.flatnonzero(places[:, 0] == chunk)
-        path = shelf.chunks[chunk]
+    order = np.argsort(places[:, 0], kind="stable")
+    needed, starts = np.unique(places[order, 0], return_index=True)
+    for chunk, positions in zip(needed, np.split(order, starts)[1:], strict=True):
+        path = chunks[chunk]
         try:
             arrays = _mapped(path)
         except _DAMAGE as error:

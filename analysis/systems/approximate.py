@@ -212,7 +212,7 @@ def _centres(read: Read, count: int, *, threads: int) -> Vectors:
     faiss.omp_set_num_threads(threads)
     wanted = max(1, round(2 * math.sqrt(count)))
     step = max(1, count // (TRAINED * wanted))
-    sample = np.concatenate([read(block)[(-block.start) % step :: step] for block in _blocks(count)])
+    sample = np.concatenate([read(block)[(-block.start) % step :: step].copy() for block in _blocks(count)])
     engine = faiss.Kmeans(
         sample.shape[1], min(wanted, len(sample)), niter=10, spherical=True, seed=1, min_points_per_centroid=1
     )

@@ -19,6 +19,7 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import EmbeddingStore, spans
+from analysis.store.vector_file import Rows
 from analysis.systems import cross_encoder, encoders
 from analysis.systems.approximate import Measured
 from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights
@@ -203,6 +204,15 @@ class Workbench:
         """Unit vectors, ``(n, d)`` float32, from the cache or encoded now. Raises as :meth:`prepare`."""
         self.prepare([Need(system, role, texts)])
         return self._store.get(self._space(system, role), texts)
+
+    def rows(self, system: Entry, texts: Sequence[str], *, role: Role) -> Rows:
+        """The same for very many texts: beyond what memory should hold, they are in a mapped file of the cache folder.
+
+        Raises:
+            StoreError: the disk has no room for the file.
+        """
+        self.prepare([Need(system, role, texts)])
+        return self._store.rows(self._space(system, role), texts, folder=self.folder)
 
     def token_vectors(self, system: Entry, texts: Sequence[str], *, role: Role) -> TokenVectors:
         """Token vectors, float16, from the cache or encoded now. Raises as :meth:`prepare`."""
