@@ -22,6 +22,7 @@ from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, si
 from analysis.paths import Cache
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.store.vector_file import Rows, blocks, room
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry, Prompts
@@ -278,24 +279,29 @@ def _tie_order(store: Store, task: TaskRow, corpus: Corpus) -> NDArray[np.int32]
 
 def _centred(entry: Entry, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
     """Search with each text's vector less the mean of its role and language; the lengths are made 1 again."""
-    documents = _without_mean(workbench.vectors(entry, corpus.texts, role="document"), corpus.languages)
-    queries = _without_mean(workbench.vectors(entry, questions.texts, role="query"), questions.languages)
+    vectors = workbench.rows(entry, corpus.texts, role="document")
+    documents = _without_mean(vectors, corpus.languages, folder=workbench.folder)
+    asked = workbench.vectors(entry, questions.texts, role="query")
+    queries = _without_mean(asked, questions.languages, folder=workbench.folder)
     index = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
     return index.search(
-        queries, depth=depth, excluded=questions.excluded, progress=workbench.progress, step="search again"
+        queries[:], depth=depth, excluded=questions.excluded, progress=workbench.progress, step="search again"
     )
 
 
-def _without_mean(vectors: NDArray[np.float32], languages: Sequence[str]) -> NDArray[np.float32]:
+def _without_mean(vectors: Rows, languages: Sequence[str], *, folder: Path) -> Rows:
     import pyarrow as pa
 
     tags = pa.array(languages, pa.string())
     known = tags.unique()
     language = codes(tags, known)
     means = language_means(vectors, language=language, n_languages=len(known))
-    moved = without_means(vectors, language=language, means=means)
-    length = np.linalg.norm(moved, axis=1, keepdims=True)
-    return np.asarray(moved / np.where(length > 0, length, 1), dtype=np.float32)
+    centred = room(folder, vectors.shape)
+    for block in blocks(vectors):
+        moved = without_means(vectors[block], language=language[block], means=means)
+        length = np.linalg.norm(moved, axis=1, keepdims=True)
+        centred[block] = np.asarray(moved / np.where(length > 0, length, 1), dtype=np.float32)
+    return centred
 
 
 def _searched_in_other_languages(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,26 @@ def blocks(rows: Rows) -> Iterator[slice]:
     size = max(1, BLOCK // max(1, 4 * width))
     for start in range(0, count, size):
         yield slice(start, min(count, start + size))
+
+
+def taken(parts: Sequence[Rows], places: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Some rows of several parts, which are numbered from the first row of the first part; places ascend."""
+    found, first = [], 0
+    for rows in parts:
+        for block in blocks(rows):
+            start, stop = np.searchsorted(places, [first + block.start, first + block.stop])
+            found.append(rows[block][places[start:stop] - first - block.start])
+        first += rows.shape[0]
+    return np.concatenate(found)
+
+
+def checksum(parts: Sequence[Rows]) -> str:
+    """SHA-256 of the bytes of all rows."""
+    digest = hashlib.sha256()
+    for rows in parts:
+        for block in blocks(rows):
+            digest.update(np.ascontiguousarray(rows[block]).data)
+    return digest.hexdigest()
 
 
 def _reserve(descriptor: int, size: int) -> None:

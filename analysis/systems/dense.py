@@ -25,7 +25,7 @@ class Dense:
         workbench.prepare(self.needs(corpus, questions))
         if len(corpus) > index.EXACT_LIMIT and len(questions):
             return self._approximately(corpus, questions, depth=depth, workbench=workbench)
-        documents = workbench.vectors(self.entry, corpus.texts, role="document")
+        documents = workbench.rows(self.entry, corpus.texts, role="document")
         queries = workbench.vectors(self.entry, questions.texts, role="query")
         exact = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
         return exact.search(

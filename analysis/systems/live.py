@@ -134,7 +134,7 @@ class _LiveLexical:
 class _LiveDense:
     def __init__(self, entry: Entry, corpus: Corpus, workbench: Workbench) -> None:
         self._encoder = workbench.encoder(entry)
-        vectors = workbench.vectors(entry, corpus.texts, role="document")
+        vectors = workbench.rows(entry, corpus.texts, role="document")
         self._index = Index(vectors, tie_order=corpus.tie_order)
 
     @property

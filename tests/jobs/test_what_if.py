@@ -66,7 +66,7 @@ def test_without_the_query_language(cache):
     assert made.ranking.rank().tolist() == [1, 1, 2, 3, 4]
 
 
-def test_a_language_offset_is_removed_exactly():
+def test_a_language_offset_is_removed_exactly(tmp_path):
     """Each text is its concept's direction and its language's: near its own language before, near its concept after."""
     rng = np.random.default_rng(3)
     directions = np.linalg.qr(rng.standard_normal((CONCEPTS + len(TAGS), CONCEPTS + len(TAGS))))[0].astype(np.float32)
@@ -82,7 +82,9 @@ def test_a_language_offset_is_removed_exactly():
         rows = np.stack([vectors[text] for text in texts])
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    bench = SimpleNamespace(vectors=given, options=SimpleNamespace(cores=1), progress=silent)
+    bench = SimpleNamespace(
+        vectors=given, rows=given, folder=tmp_path, options=SimpleNamespace(cores=1), progress=silent
+    )
     made = _centred(catalogue.entry("all-minilm-l6-v2"), corpus, questions, depth=len(ids), workbench=bench)
     for query, name in enumerate(ids):
         first = made.document[made.query == query][:3]
