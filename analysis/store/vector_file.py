@@ -41,7 +41,7 @@ class VectorFile:
         self.nbytes = 4 * shape[0] * shape[1]
         try:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (lives as long as the rows)
-            _reserve(self._file.fileno(), self.nbytes)
+            reserve(self._file.fileno(), self.nbytes)
         except OSError as error:
             raise StoreError(f"{folder}: no room for {self.nbytes / 1e9:.1f} GB of vectors: {error}") from error
 
@@ -104,7 +104,7 @@ def checksum(parts: Sequence[Rows]) -> str:
     return digest.hexdigest()
 
 
-def _reserve(descriptor: int, size: int) -> None:
+def reserve(descriptor: int, size: int) -> None:
     """Take the room now: a mapped file that the disk cannot hold would end the process when it is written."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)

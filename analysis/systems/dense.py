@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems import approximate, index
+from analysis.store.vector_file import Rows
+from analysis.systems import approximate
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Vectors
 from analysis.systems.index import Index
@@ -23,10 +24,10 @@ class Dense:
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The ``depth`` documents of highest cosine; see :class:`~analysis.systems.workbench.System`."""
         workbench.prepare(self.needs(corpus, questions))
-        if len(corpus) > index.EXACT_LIMIT and len(questions):
-            return self._approximately(corpus, questions, depth=depth, workbench=workbench)
         documents = workbench.rows(self.entry, corpus.texts, role="document")
         queries = workbench.vectors(self.entry, questions.texts, role="query")
+        if approximate.worthwhile(len(corpus), len(questions)):
+            return self._approximately(corpus, questions, documents, queries, depth=depth, workbench=workbench)
         exact = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
         return exact.search(
             queries,
@@ -36,14 +37,19 @@ class Dense:
             step=f"search {self.entry.short_title}",
         )
 
-    def _approximately(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+    def _approximately(
+        self,
+        corpus: Corpus,
+        questions: Questions,
+        documents: Rows,
+        queries: Vectors,
+        *,
+        depth: int,
+        workbench: Workbench,
+    ) -> Ranking:
         """The same from the lists nearest to each question; the workbench keeps how much of it is found."""
-
-        def read(block: slice) -> Vectors:
-            return workbench.vectors(self.entry, corpus.texts[block], role="document")
-
         lists = approximate.Lists(
-            read,
+            documents,
             tie_order=corpus.tie_order,
             folder=workbench.folder,
             threads=workbench.options.cores,
@@ -52,11 +58,12 @@ class Dense:
         )
         found, measured = approximate.search(
             lists,
-            workbench.vectors(self.entry, questions.texts, role="query"),
+            queries,
             depth=depth,
             excluded=questions.excluded,
             progress=workbench.progress,
             step=f"search {self.entry.short_title}",
         )
-        workbench.measured(self.entry, corpus, questions, measured)
+        if measured:
+            workbench.measured(self.entry, corpus, questions, measured)
         return found

@@ -192,7 +192,7 @@ class Index:
         self, scores: NDArray[np.float64], groups: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """Documents instead of groups, in exact order: score down, then tie order."""
-        sizes = self._sizes[groups]
+        sizes = np.where(groups < 0, 0, self._sizes[groups])  # of a search that found fewer
         query = np.repeat(np.arange(len(groups)), sizes.sum(axis=1))
         flat = sizes.ravel()
         within = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)

@@ -28,7 +28,8 @@ def encode(texts, role):
 
 def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BABELSCOPE_CACHE", str(shutil.copytree(example_store.cache.root, tmp_path / "store")))
-    monkeypatch.setattr(index, "EXACT_LIMIT", 1)
+    monkeypatch.setattr(approximate, "worthwhile", lambda documents, queries: True)
+    monkeypatch.setattr(approximate, "MOST", 1.0)
     (tmp_path / "letters_of_pages.py").write_text(LETTERS, encoding="utf-8")
     told = NewSystem("letters", function="letters_of_pages:encode", folder=tmp_path, dimension=26)
     own_systems.add(told)
