@@ -118,7 +118,7 @@ def answer(asked: WhatIf, folder: str | Path | None = None, *, progress: Progres
     made = rankings.stored(_file(cache, plan))
     if made is None:
         options = LoadOptions(max_length=plan.made_by[0].max_length)
-        made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress))
+        made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress, exact=True))
         rankings.keep(made, _file(cache, plan))
     return Answer(asked, made, plan.words)
 
@@ -146,7 +146,12 @@ def keep(asked: WhatIf, name: str, folder: str | Path | None = None, *, progress
             ranking=made.ranking,
             keep_hits=KEPT,
             fingerprint=plan.key,
-            provenance={"what_if": asked._asdict(), "words": made.words, "babelscope": analysis.__version__},
+            provenance={
+                "what_if": asked._asdict(),
+                "words": made.words,
+                "babelscope": analysis.__version__,
+                **_approximate(plan, asked),
+            },
             parents=[run.system for run in plan.runs],
             facts=facts(store, plan.task.task_id).of,
         )
@@ -177,6 +182,15 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
     made_of = [(run.fingerprint, _settings(origin)) for run, origin in zip(runs, origins, strict=True)]
     key = hashlib.sha256(repr((task.checksum, settings, made_of)).encode()).hexdigest()[:32]
     return _Plan(task, runs, origins, key, _words(asked, [labels[run.system] for run in runs]))
+
+
+def _approximate(plan: _Plan, asked: WhatIf) -> Mapping[str, object]:
+    """What is said of the searches behind lists that are taken over; whatever is searched again is searched exactly."""
+    if asked.kind not in {"rrf", "score"} and _loadable(plan.made_by[0]):
+        return {}
+    found = [run.provenance.get("approximate") or {} for run in plan.runs]
+    together = {name: measured for some in found for name, measured in some.items()}
+    return {"approximate": together} if together else {}
 
 
 def _file(cache: Cache, plan: _Plan) -> Path:

@@ -145,7 +145,8 @@ class Lists(Index):
             faiss.omp_set_num_threads(self._threads)
         scores = np.empty((len(queries), reach), dtype=np.float32)
         groups = np.empty((len(queries), reach), dtype=np.int32)
-        settings = faiss.SearchParametersIVF(nprobe=self.looked_at)
+        settings = faiss.SearchParametersIVF()
+        settings.nprobe = self.looked_at
         for start in range(0, len(queries), BATCH):
             told(start)
             batch = slice(start, start + BATCH)
@@ -219,13 +220,13 @@ def _lists_of(sizes: NDArray[np.int64], width: int, *, folder: Path) -> Any:
     """Room for lists of these sizes, each entry a number and ``width`` bytes, in a mapped file without a name."""
     import faiss
 
-    total = int(sizes.sum()) * (width + 8)
+    total, counts = int(sizes.sum()) * (width + 8), sizes.astype(np.uint64)  # a pointer keeps no array alive
     try:
         with tempfile.NamedTemporaryFile(dir=folder) as file:
             reserve(file.fileno(), total)
             made = faiss.OnDiskInvertedLists(len(sizes), width, file.name)
             made.prefetch_nthread = 0
-            made.set_all_lists_sizes(faiss.swig_ptr(sizes.astype(np.uint64)))
+            made.set_all_lists_sizes(faiss.swig_ptr(counts))
             made.totsize = total
             made.do_mmap()  # opens the file by its name, which it needs no more after that
     except OSError as error:

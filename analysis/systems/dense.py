@@ -26,7 +26,7 @@ class Dense:
         workbench.prepare(self.needs(corpus, questions))
         documents = workbench.rows(self.entry, corpus.texts, role="document")
         queries = workbench.vectors(self.entry, questions.texts, role="query")
-        if approximate.worthwhile(len(corpus), len(questions)):
+        if not workbench.exact and approximate.worthwhile(len(corpus), len(questions)):
             return self._approximately(corpus, questions, documents, queries, depth=depth, workbench=workbench)
         exact = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
         return exact.search(

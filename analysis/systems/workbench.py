@@ -131,6 +131,7 @@ class Workbench:
         options: how encoders are loaded.
         progress: told what is done, between batches; may raise JobCancelledError.
         keep: encoders stay loaded as long as the bench; else only as long as somebody holds them.
+        exact: every document is compared with every query, however many there are.
     """
 
     def __init__(
@@ -140,10 +141,12 @@ class Workbench:
         options: LoadOptions | None = None,
         progress: Progress = silent,
         keep: bool = True,
+        exact: bool = False,
     ) -> None:
         self.options = options or LoadOptions()
         self.progress = progress
         self.folder = cache.root
+        self.exact = exact
         self._store = EmbeddingStore(cache.embeddings)
         self._measured: dict[tuple[str, str], Measured] = {}
         self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()

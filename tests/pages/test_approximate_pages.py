@@ -13,7 +13,7 @@ from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
-from analysis.systems import index
+from analysis.systems import approximate
 from analysis.systems.encoders import LoadOptions
 from analysis.views.approximate import sentence
 from analysis.views.selection import Selection
