@@ -1,5 +1,7 @@
 """Search beyond the exact limit: what it finds, what it says of that, and where that stands."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,11 @@ from analysis.jobs.own_systems import NewSystem
 from analysis.paths import Cache
 from analysis.store import vector_file
 from analysis.store.vector_file import VectorFile
-from analysis.systems import approximate, index
+from analysis.systems import approximate, catalogue, index
 from analysis.systems.approximate import Lists, search
 from analysis.systems.assemble import build
 from analysis.systems.index import Index
+from analysis.systems.live import Wanted, open_live
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
@@ -36,6 +39,17 @@ def vectors():
     return tuple(
         (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32) for rows in (documents, queries)
     )
+
+
+def letters(folder, monkeypatch, **settings):
+    """A system that counts letters, and a bench for it."""
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(folder))
+    monkeypatch.delitem(sys.modules, "letters_of_approximate", raising=False)  # of another test's folder
+    (folder / "letters_of_approximate.py").write_text(LETTERS, encoding="utf-8")
+    told = NewSystem("letters", function="letters_of_approximate:encode", folder=folder, dimension=26)
+    if "letters" not in catalogue.catalogue():
+        own_systems.add(told)
+    return build("letters"), Workbench(Cache(folder), options=LoadOptions(allow_code=True), **settings)
 
 
 @pytest.fixture
@@ -127,14 +141,23 @@ def test_a_disk_without_room_is_one_sentence(vectors, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dense_system_beyond_the_limit_ranks_as_below_it(small_task, tmp_path, monkeypatch):
-    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path))
-    (tmp_path / "letters_of_approximate.py").write_text(LETTERS, encoding="utf-8")
-    function = "letters_of_approximate:encode"
-    own_systems.add(NewSystem("letters", function=function, folder=tmp_path, dimension=26))
+def test_vectors_in_a_file_give_the_same_run_and_the_same_live_answer(small_task, tmp_path, monkeypatch):
     corpus, questions = small_task
-    bench = Workbench(Cache(tmp_path), options=LoadOptions(allow_code=True))
-    system = build("letters")
+    found = []
+    for held, block in ((vector_file.HELD, vector_file.BLOCK), (0, 2 * 4 * 26)):
+        monkeypatch.setattr(vector_file, "HELD", held)
+        monkeypatch.setattr(vector_file, "BLOCK", block)
+        system, bench = letters(tmp_path, monkeypatch)
+        run = system.rank(corpus, questions, depth=4, workbench=bench)
+        live = open_live(system, corpus, workbench=bench)
+        answer = live.ask(questions.texts[0], Wanted(sought=np.arange(3, dtype=np.int32)))
+        found.append((run.document.tolist(), answer.documents.tolist(), answer.ranks.tolist()))
+    assert found[0] == found[1]
+
+
+def test_a_dense_system_beyond_the_limit_ranks_as_below_it(small_task, tmp_path, monkeypatch):
+    corpus, questions = small_task
+    system, bench = letters(tmp_path, monkeypatch)
     exact = system.rank(corpus, questions, depth=4, workbench=bench)
     assert bench.recall([system.entry], corpus, questions) == {}
     monkeypatch.setattr(approximate, "worthwhile", lambda documents, queries: True)
@@ -142,3 +165,6 @@ def test_a_dense_system_beyond_the_limit_ranks_as_below_it(small_task, tmp_path,
     found = system.rank(corpus, questions, depth=4, workbench=bench)
     assert found.document.tolist() == exact.document.tolist()
     assert bench.recall([system.entry], corpus, questions)["letters"].recall_at_10 == 1.0
+    _, careful = letters(tmp_path, monkeypatch, exact=True)
+    assert system.rank(corpus, questions, depth=4, workbench=careful).document.tolist() == exact.document.tolist()
+    assert careful.recall([system.entry], corpus, questions) == {}
