@@ -7,9 +7,10 @@ import shutil
 from visits import Visit, words
 
 from analysis.cli import main
-from analysis.jobs import own_systems
+from analysis.jobs import own_systems, what_if
 from analysis.jobs.own_systems import NewSystem
 from analysis.jobs.run import RunRequest, run
+from analysis.jobs.what_if import WhatIf
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
@@ -52,3 +53,5 @@ def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path
     assert said not in words(Visit().page("data"))
     assert main(["report", "--benchmark", name]) == 0
     assert html.escape(said) in capsys.readouterr().out
+    what_if.keep(WhatIf(name, "main", "rrf", ("fused", "good")), "both", cache.root)
+    assert sentence(read.open_store(cache), Selection(name, systems=("both",))).startswith("Searched approximately")
