@@ -6,7 +6,7 @@ texts of one family in two languages are translations of each other.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,27 @@ Codes = NDArray[Any]
 LARGEST_SAMPLE = 5000
 """Texts that silhouette and probe are taken over, drawn stratified by language where there are more."""
 
+BLOCK = 2**15
+"""Vectors looked at at a time."""
+
 FOLDS = 5
 """Of the probe: each is guessed by a classifier that has seen none of its families."""
 
 ITERATIONS = 300
 """Steps that a classifier may take; unit vectors need far fewer."""
+
+
+class Sliced(Protocol):
+    """Vectors in a mapped file."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n, d)``."""
+        ...
+
+    def __getitem__(self, rows: slice, /) -> Vectors:
+        """The rows of a range."""
+        ...
 
 
 class Translations(NamedTuple):
@@ -94,9 +110,16 @@ def influence(found: Translations) -> Floats:
     return np.asarray(found.cosine - 2 * found.random + found.random.mean())
 
 
-def language_means(vectors: Vectors, *, language: Codes, n_languages: int) -> Floats:
-    """The mean vector of each language, ``(L, d)``; NaN for a language without texts."""
-    sums = np.stack([vectors[language == code].sum(axis=0, dtype=np.float64) for code in range(n_languages)])
+def language_means(vectors: Vectors | Sliced, *, language: Codes, n_languages: int) -> Floats:
+    """The mean vector of each language, ``(L, d)``; NaN for a language without texts.
+
+    A block of vectors is looked at at a time, so that they may lie in a mapped file.
+    """
+    sums = np.zeros((n_languages, vectors.shape[1]))
+    for start in range(0, vectors.shape[0], BLOCK):
+        some, spoken = vectors[start : start + BLOCK], language[start : start + BLOCK]
+        for code in np.unique(spoken):
+            sums[code] += some[spoken == code].sum(axis=0, dtype=np.float64)
     counts = np.bincount(language, minlength=n_languages)[:, np.newaxis]
     return share(sums, np.broadcast_to(counts, sums.shape))
 

@@ -29,6 +29,9 @@ EMPTY = "there is no run to look at (python -m analysis build bedside --run all)
 SEED = 20_260_101
 """Of the sample of texts and the folds of the probe."""
 
+MOST = 100_000
+"""Texts whose vectors are compared; of more, whole families are drawn, so that translations stay together."""
+
 WORDS = "it compares words, which have no vectors"
 TOKENWISE = "it compares the vectors of tokens, not of texts"
 ONE_LANGUAGE = "all texts are in one language"
@@ -248,7 +251,9 @@ class _Look:
         """Where an encoder puts the texts of each language."""
         texts, tags, families = self.texts.of(item)
         bench = Workbench(self.cache, options=options, progress=self.progress)
-        space = _Space.of(item, bench.vectors(encoder, texts, role=item), tags=tags, families=families)
+        drawn = _drawn(families)
+        vectors = bench.vectors(encoder, [texts[place] for place in drawn], role=item)
+        space = _Space.of(item, vectors, position=drawn, tags=tags[drawn], families=families[drawn])
         tables: dict[str, Columns] = {}
         parts = {"text_space": space.sample, "translation": space.translations, "centroid_distance": space.distances}
         for done, (name, part) in enumerate(parts.items()):
@@ -260,11 +265,13 @@ class _Look:
     def _words(self, entry: Entry) -> Columns:
         """Which queries share a word with any document, and with an answer in another language."""
         split = bm25.tokeniser(entry)
-        documents = [frozenset(split(text)) for text in self.texts.corpus.texts]
-        known = frozenset[str]().union(*documents)
+        texts = self.texts.corpus.texts
+        known: set[str] = set()
+        for text in texts:  # one after the other: the words of all documents at once would take a thousand bytes each
+            known.update(split(text))
         queries = [frozenset(split(str(text))) for text in self.texts.queries.text]
         shared = [
-            any(words & documents[document] for document in self.texts.foreign[query])
+            any(not words.isdisjoint(split(texts[document])) for document in self.texts.foreign[query])
             if query in self.texts.foreign
             else None
             for query, words in enumerate(queries)
@@ -274,6 +281,19 @@ class _Look:
             "is_known": np.array([bool(words & known) for words in queries], dtype=bool),
             "is_shared": shared,
         }
+
+
+def _drawn(families: NDArray[Any]) -> NDArray[np.intp]:
+    """Positions of all texts; of too many, those of families drawn, or texts drawn where a family is too large."""
+    if len(families) <= MOST:
+        return np.arange(len(families))
+    rng = np.random.default_rng(SEED)
+    _, family, sizes = np.unique(families.astype(str), return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    fitting = order[np.cumsum(sizes[order]) <= MOST]
+    if not len(fitting):
+        return np.sort(rng.choice(len(families), MOST, replace=False))
+    return np.flatnonzero(np.isin(family, fitting))
 
 
 def _composed(entry: Entry) -> str:
@@ -301,16 +321,25 @@ class _Space:
 
     item: str
     vectors: NDArray[Any]  # (n, d)
+    position: NDArray[np.intp]  # (n,) of each text among all
     language: NDArray[Any]  # (n,) codes into tags
     family: NDArray[Any]  # (n,) codes into families
     tags: Sequence[str]
     families: Sequence[str]
 
     @classmethod
-    def of(cls, item: str, vectors: NDArray[Any], *, tags: NDArray[Any], families: NDArray[Any]) -> _Space:
+    def of(
+        cls,
+        item: str,
+        vectors: NDArray[Any],
+        *,
+        position: NDArray[np.intp],
+        tags: NDArray[Any],
+        families: NDArray[Any],
+    ) -> _Space:
         spoken, language = np.unique(tags.astype(str), return_inverse=True)
         keys, family = np.unique(families.astype(str), return_inverse=True)
-        return cls(item, vectors, language, family, spoken.tolist(), keys.tolist())
+        return cls(item, vectors, position, language, family, spoken.tolist(), keys.tolist())
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -324,7 +353,7 @@ class _Space:
         guessed = alignment.guessed_languages(mine, language=spoken, family=self.family[chosen], seed=SEED)
         return {
             "item": np.array([self.item] * len(chosen), dtype=object),
-            "position": chosen.astype(np.int32),
+            "position": self.position[chosen].astype(np.int32),
             "silhouette": alignment.silhouettes(mine, language=spoken),
             "guessed_language": np.array([*self.tags, None], dtype=object)[guessed],  # code -1 picks the None
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import projections, write
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.store.vector_file import Rows, checksum, taken
 from analysis.systems.catalogue import Entry
 from analysis.systems.made_by import made_by, no_vectors
 from analysis.systems.neighbours import neighbours
@@ -155,9 +156,9 @@ def _draw(
     if origin.entry is None:
         raise InputError(f"system {run.system!r}: {origin.reason}, so there is nothing to draw")
     options = replace(request.load, max_length=origin.max_length, dtype=origin.dtype)
-    vectors = _vectors(store, task, origin.entry, Workbench(cache, options=options, progress=progress))
+    parts = _vectors(store, task, origin.entry, Workbench(cache, options=options, progress=progress))
     texts = texts_of(store, task)
-    add(writer, task, run.system, texts, vectors, request=request, fingerprint=run.fingerprint, progress=progress)
+    add(writer, task, run.system, texts, parts, request=request, fingerprint=run.fingerprint, progress=progress)
 
 
 def texts_of(store: Store, task: TaskRow) -> Texts:
@@ -173,10 +174,9 @@ def texts_of(store: Store, task: TaskRow) -> Texts:
     )
 
 
-def _vectors(store: Store, task: TaskRow, entry: Entry, workbench: Workbench) -> NDArray[np.float32]:
-    documents = workbench.vectors(entry, store.corpus(task.task_id).texts, role="document")
-    queries = workbench.vectors(entry, store.questions(task.task_id).texts, role="query")
-    return np.concatenate([documents, queries])
+def _vectors(store: Store, task: TaskRow, entry: Entry, workbench: Workbench) -> tuple[Rows, Rows]:
+    documents = workbench.rows(entry, store.corpus(task.task_id).texts, role="document")
+    return documents, workbench.rows(entry, store.questions(task.task_id).texts, role="query")
 
 
 def add(
@@ -184,7 +184,7 @@ def add(
     task: TaskRow,
     system: str,
     texts: Texts,
-    vectors: NDArray[np.float32],
+    vectors: Sequence[Rows],
     *,
     request: MapRequest,
     fingerprint: str | None,
@@ -197,13 +197,13 @@ def add(
         task: the task.
         system: whose vectors they are.
         texts: of the vectors.
-        vectors: ``(n, d)`` unit rows.
+        vectors: parts of n unit rows together, in their order.
         request: the settings.
         fingerprint: of the run whose encoder made them; None where they were given.
         progress: told the step.
     """
     chosen = alignment.sample(2 * texts.language + texts.is_query, most=request.most, seed=request.seed)
-    drawn = np.ascontiguousarray(vectors[chosen])
+    drawn = taken(vectors, chosen)
     steps = ("find neighbours", "lay out", "judge the picture")
     progress(f"{steps[0]} of {system}", 0, len(steps))
     near, cosines = neighbours(drawn, k=request.neighbours)
@@ -227,8 +227,8 @@ def add(
         method="umap",
         seed=request.seed,
         run_fingerprint=fingerprint,
-        vectors_checksum=hashlib.sha256(vectors.tobytes()).hexdigest(),
-        n_texts=len(vectors),
+        vectors_checksum=checksum(vectors),
+        n_texts=len(texts.is_query),
         k=found.k,
         trustworthiness=_or_none(found.trustworthiness),
         continuity=_or_none(found.continuity),

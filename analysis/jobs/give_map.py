@@ -65,7 +65,7 @@ def give_map(cache: Cache, *, given: Given, request: MapRequest, progress: Progr
         else:
             texts, vectors = _vectors(store, task, given, known)
             progress(READ, 1, 1)
-            add(writer, task, system, texts, vectors, request=request, fingerprint=None, progress=progress)
+            add(writer, task, system, texts, (vectors,), request=request, fingerprint=None, progress=progress)
     return MapReport(task.name, (system,), ())
 
 

@@ -22,6 +22,7 @@ from analysis.model import Corpus, Image, Progress, Questions, Ranking, SystemLa
 from analysis.paths import Cache
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
+from analysis.store.vector_file import Rows, blocks, room
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry, Prompts
@@ -124,7 +125,7 @@ def answer(
     if made is None:
         origin = plan.made_by[0]
         options = dataclasses.replace(load or LoadOptions(), max_length=origin.max_length, dtype=origin.dtype)
-        made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress))
+        made = _made(store, plan, asked, Workbench(cache, options=options, progress=progress, exact=True))
         rankings.keep(made, _file(cache, plan))
     return Answer(asked, made, plan.words)
 
@@ -152,7 +153,12 @@ def keep(asked: WhatIf, name: str, folder: str | Path | None = None, *, progress
             ranking=made.ranking,
             keep_hits=KEPT,
             fingerprint=plan.key,
-            provenance={"what_if": asked._asdict(), "words": made.words, "babelscope": analysis.__version__},
+            provenance={
+                "what_if": asked._asdict(),
+                "words": made.words,
+                "babelscope": analysis.__version__,
+                **_approximate(plan, asked),
+            },
             parents=[run.system for run in plan.runs],
             facts=facts(store, plan.task.task_id).of,
         )
@@ -183,6 +189,15 @@ def _plan(store: Store, asked: WhatIf) -> _Plan:
     made_of = [(run.fingerprint, _settings(origin)) for run, origin in zip(runs, origins, strict=True)]
     key = hashlib.sha256(repr((task.checksum, settings, made_of)).encode()).hexdigest()[:32]
     return _Plan(task, runs, origins, key, _words(asked, [labels[run.system] for run in runs]))
+
+
+def _approximate(plan: _Plan, asked: WhatIf) -> Mapping[str, object]:
+    """What is said of the searches behind lists that are taken over; whatever is searched again is searched exactly."""
+    if asked.kind not in {"rrf", "score"} and _loadable(plan.made_by[0]):
+        return {}
+    found = [run.provenance.get("approximate") or {} for run in plan.runs]
+    together = {name: measured for some in found for name, measured in some.items()}
+    return {"approximate": together} if together else {}
 
 
 def _file(cache: Cache, plan: _Plan) -> Path:
@@ -288,24 +303,29 @@ def _tie_order(store: Store, task: TaskRow, corpus: Corpus) -> NDArray[np.int32]
 
 def _centred(entry: Entry, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
     """Search with each text's vector less the mean of its role and language; the lengths are made 1 again."""
-    documents = _without_mean(workbench.vectors(entry, corpus.texts, role="document"), corpus.languages)
-    queries = _without_mean(workbench.vectors(entry, questions.texts, role="query"), questions.languages)
+    vectors = workbench.rows(entry, corpus.texts, role="document")
+    documents = _without_mean(vectors, corpus.languages, folder=workbench.folder)
+    asked = workbench.vectors(entry, questions.texts, role="query")
+    queries = _without_mean(asked, questions.languages, folder=workbench.folder)
     index = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
     return index.search(
-        queries, depth=depth, excluded=questions.excluded, progress=workbench.progress, step="search again"
+        queries[:], depth=depth, excluded=questions.excluded, progress=workbench.progress, step="search again"
     )
 
 
-def _without_mean(vectors: NDArray[np.float32], languages: Sequence[str]) -> NDArray[np.float32]:
+def _without_mean(vectors: Rows, languages: Sequence[str], *, folder: Path) -> Rows:
     import pyarrow as pa
 
     tags = pa.array(languages, pa.string())
     known = tags.unique()
     language = codes(tags, known)
     means = language_means(vectors, language=language, n_languages=len(known))
-    moved = without_means(vectors, language=language, means=means)
-    length = np.linalg.norm(moved, axis=1, keepdims=True)
-    return np.asarray(moved / np.where(length > 0, length, 1), dtype=np.float32)
+    centred = room(folder, vectors.shape)
+    for block in blocks(vectors):
+        moved = without_means(vectors[block], language=language[block], means=means)
+        length = np.linalg.norm(moved, axis=1, keepdims=True)
+        centred[block] = np.asarray(moved / np.where(length > 0, length, 1), dtype=np.float32)
+    return centred
 
 
 def _searched_in_other_languages(

@@ -18,24 +18,30 @@ import time
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import StoreError
+from analysis.store.vector_file import Rows, room
 
 Offsets = NDArray[np.int64]
+Room = TypeVar("Room", NDArray[np.float32], Rows)
 
 DAY = 86_400.0
 """Seconds after which a temporary file is taken for the leftover of a killed process."""
 
 UNTOLD = -1
 """The length of a text that was stored without."""
+
+CHUNK_ROWS = 2**32
+"""More rows than any chunk has."""
 
 
 class Lengths(NamedTuple):
@@ -66,7 +72,7 @@ class _Shelf:
     chunks: list[Path] = field(default_factory=list)
     states: list[tuple[int, int]] = field(default_factory=list)  # of each chunk: time and size as it was verified
     seen: set[str] = field(default_factory=set)  # names of chunks
-    places: dict[bytes, tuple[int, int]] = field(default_factory=dict)  # text hash -> (chunk, row)
+    places: dict[bytes, int] = field(default_factory=dict)  # text hash -> chunk · CHUNK_ROWS + row
 
     def refresh(self) -> None:
         """Take in chunks that appeared since, whoever wrote them; start over where one has vanished."""
@@ -82,7 +88,7 @@ class _Shelf:
         self.chunks.append(path)
         self.states.append(state)
         for row, digest in enumerate(hashes):
-            self.places.setdefault(digest, (len(self.chunks) - 1, row))
+            self.places.setdefault(digest, (len(self.chunks) - 1) * CHUNK_ROWS + row)
 
     def known(self, hashes: Sequence[bytes]) -> NDArray[np.bool_]:
         return np.fromiter((digest in self.places for digest in hashes), dtype=bool, count=len(hashes))
@@ -92,7 +98,8 @@ class _Shelf:
         absent = sum(digest not in self.places for digest in hashes)
         if absent:
             raise StoreError(f"{self.folder}: {absent} of {len(hashes)} texts have no {self.sort} yet")
-        return np.array([self.places[digest] for digest in hashes], dtype=np.int64).reshape(-1, 2)
+        places = np.fromiter((self.places[digest] for digest in hashes), dtype=np.int64, count=len(hashes))
+        return np.stack(np.divmod(places, CHUNK_ROWS), axis=1)
 
 
 class EmbeddingStore:
@@ -122,22 +129,22 @@ class EmbeddingStore:
             StoreError: a text has none.
             DamageError: a chunk broke since this process first read it.
         """
-        with self._lock:
-            shelf = self._shelf(space, "vectors")
-            places = shelf.located(_hashes(texts))
-            vectors = np.zeros((0, 0), dtype=np.float32)
-            for chunk, rows, arrays in _per_chunk(shelf, places):
-                if not vectors.size:
-                    vectors = np.empty((len(texts), arrays["vectors"].shape[1]), dtype=np.float32)
-                vectors[rows] = arrays["vectors"][chunk]
-        return vectors
+        return self._filled(space, texts, make=_array)
+
+    def rows(self, space: str, texts: Sequence[str], *, folder: Path) -> Rows:
+        """The same, in a file without a name in the folder where memory should not hold them.
+
+        Raises:
+            StoreError: as :meth:`get`, or the disk has no room for the file.
+        """
+        return self._filled(space, texts, make=partial(room, folder))
 
     def lengths(self, space: str, texts: Sequence[str]) -> Lengths:
         """How long the texts are for the encoder, ``UNTOLD`` where they were stored without; raises as :meth:`get`."""
         found, limit = np.full(len(texts), UNTOLD, dtype=np.int64), 0
         with self._lock:
             shelf = self._shelf(space, "vectors")
-            for chunk, rows, arrays in _per_chunk(shelf, shelf.located(_hashes(texts))):
+            for chunk, rows, arrays in _per_chunk(shelf.chunks, shelf.states, shelf.located(_hashes(texts))):
                 if "lengths" in arrays:
                     found[rows], limit = arrays["lengths"][chunk], int(arrays["limit"][0])
         return Lengths(found, limit)
@@ -166,7 +173,7 @@ class EmbeddingStore:
         with self._lock:
             shelf = self._shelf(space, "tokens")
             places = shelf.located(_hashes(texts))
-            pieces = [(rows, arrays, chunk) for chunk, rows, arrays in _per_chunk(shelf, places)]
+            pieces = [(rows, arrays, chunk) for chunk, rows, arrays in _per_chunk(shelf.chunks, shelf.states, places)]
         lengths = np.zeros(len(texts), dtype=np.int64)
         for rows, arrays, chunk in pieces:
             lengths[rows] = np.diff(arrays["offsets"])[chunk]
@@ -194,6 +201,17 @@ class EmbeddingStore:
     def folder(self, space: str) -> Path:
         """Where a space lives."""
         return self.root / hashlib.blake2b(space.encode(), digest_size=12).hexdigest()
+
+    def _filled(self, space: str, texts: Sequence[str], *, make: Callable[[tuple[int, int]], Room]) -> Room:
+        """The texts' vectors, chunk by chunk; in what is made for as many."""
+        with self._lock:
+            shelf = self._shelf(space, "vectors")
+            places, chunks, states = shelf.located(_hashes(texts)), shelf.chunks, shelf.states
+        found = None
+        for chunk, positions, arrays in _per_chunk(chunks, states, places):
+            found = make((len(texts), arrays["vectors"].shape[1])) if found is None else found
+            found[positions] = arrays["vectors"][chunk]
+        return make((0, 0)) if found is None else found
 
     def _known(self, space: str, texts: Sequence[str], *, sort: str) -> NDArray[np.bool_]:
         with self._lock:
@@ -230,6 +248,10 @@ class EmbeddingStore:
         self._shelf(space, sort).refresh()
 
 
+def _array(shape: tuple[int, int]) -> NDArray[np.float32]:
+    return np.empty(shape, dtype=np.float32)
+
+
 def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of many spans one after the other: ``[3, 4, 9]`` for starts ``[3, 9]``, lengths ``[2, 1]``."""
     ends = np.cumsum(lengths)
@@ -244,15 +266,16 @@ def _hashes(texts: Sequence[str]) -> list[bytes]:
 
 
 def _per_chunk(
-    shelf: _Shelf, places: NDArray[np.int64]
+    chunks: Sequence[Path], states: list[tuple[int, int]], places: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[Any]]]]:
     """For each chunk that is needed: rows in it, the positions they go to, and its arrays."""
-    for chunk in np.unique(places[:, 0]):
-        positions = np.flatnonzero(places[:, 0] == chunk)
-        path = shelf.chunks[chunk]
+    order = np.argsort(places[:, 0], kind="stable")
+    needed, starts = np.unique(places[order, 0], return_index=True)
+    for chunk, positions in zip(needed, np.split(order, starts)[1:], strict=True):
+        path = chunks[chunk]
         try:
-            if _state(path) != shelf.states[chunk]:  # it was written to since
-                shelf.states[chunk], _ = _checked(path)
+            if _state(path) != states[chunk]:  # it was written to since
+                states[chunk], _ = _checked(path)
             arrays = _mapped(path)
         except _DAMAGE as error:
             _set_aside(path, error)

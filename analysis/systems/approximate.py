@@ -1,33 +1,27 @@
 """Search of corpora too large to compare every query with every document: only the lists of documents nearest to it.
 
-Documents are put into lists by their nearest of a few thousand centres (k-means; Sivic & Zisserman 2003), list by list
-in one file without a name, which is mapped into memory. A query looks at the lists of its nearest centres. How many is
-found out on a sample of the queries, which are also searched exactly: their recall stands with the run.
+Documents are put into lists by their nearest of a few thousand centres (k-means; Sivic & Zisserman 2003): FAISS's
+inverted lists, in a mapped file without a name. A query looks at the lists of its nearest centres. How many is found
+out on a sample of the queries, which are also searched exactly: their recall stands with the run.
 """
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.errors import StoreError
 from analysis.model import Progress, Ranking, silent
-from analysis.systems.index import Excluded, ranking, top
-
-Vectors = NDArray[np.float32]
-Read = Callable[[slice], Vectors]
-"""The vectors of a range of documents, ``(n, d)``."""
-
-BLOCK = 65_536
-"""Documents read at a time: 100 MB at 384 dimensions."""
-
-SCORES = 20_000_000
-"""Scores held at a time: 80 MB."""
+from analysis.store.vector_file import Rows, reserve, taken
+from analysis.systems import index
+from analysis.systems.index import BATCH, Excluded, Index
 
 TRAINED = 40
 """Documents that each centre is made from, on average."""
@@ -36,10 +30,16 @@ SAMPLE = 100
 """Queries that are also searched exactly."""
 
 GOOD = 0.99
-"""Recall@10 on the sample at which no more lists are looked at."""
+"""Recall@10 on the sample that must be reached."""
+
+GOOD_AT_DEPTH = 0.98
+"""Recall at the depth of the run that must be reached too."""
 
 FEWEST = 8
 """Lists looked at, to begin with; doubled until the recall is good."""
+
+MOST = 0.3
+"""Share of the lists beyond which exact search is quicker (measured)."""
 
 ROUNDING = 1e-6
 """By how much two products of the same vectors may differ."""
@@ -64,111 +64,107 @@ class Measured:
         return f"{found}, measured on {self.sampled:,} queries"
 
 
-class Lists:
+def worthwhile(documents: int, queries: int) -> bool:
+    """Whether lists are made: beyond the exact limit, where so many queries ask that they save more than they cost."""
+    return documents > index.EXACT_LIMIT and queries > math.sqrt(documents)
+
+
+class Lists(Index):
     """The documents of a corpus in lists.
 
     Args:
-        read: gives their vectors, of length 1.
+        documents: ``(M, d)`` float32 unit vectors, in memory or in a file.
         tie_order: ``(M,)`` int32; of equal scores the smaller comes first.
         folder: where the file without a name lies.
-        threads: of k-means.
+        threads: of making and searching them; by default every core.
         progress: told the documents done; may raise JobCancelledError.
         step: what progress calls this.
+
+    Attributes:
+        looked_at: lists for each query; None: every document is compared, exactly.
+
+    Raises:
+        StoreError: the disk has no room for the file.
     """
 
     def __init__(
         self,
-        read: Read,
+        documents: Rows,
         *,
         tie_order: NDArray[np.int32],
         folder: Path,
-        threads: int = 1,
+        threads: int | None = None,
         progress: Progress = silent,
         step: str = "index",
     ) -> None:
-        self.tie_order = tie_order
-        self.count = len(tie_order)
-        self._centres = _centres(read, self.count, threads=threads)
-        nearest = np.empty(self.count, dtype=np.int32)
-        for block in _blocks(self.count, size=max(1, min(BLOCK, SCORES // len(self._centres)))):
-            progress(step, block.start // 2, self.count)
-            nearest[block] = np.argmax(read(block) @ self._centres.T, axis=1)
-        self._documents = np.lexsort((tie_order, nearest)).astype(np.int32)  # list by list
-        self._ends = np.cumsum(np.bincount(nearest, minlength=len(self._centres)))
-        place = np.empty(self.count, dtype=np.int64)
-        place[self._documents] = np.arange(self.count)
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (lives as long as the lists)
-        shape = (self.count, self._centres.shape[1])
-        self._rows: Vectors = np.memmap(self._file, dtype=np.float32, mode="w+", shape=shape)
-        for block in _blocks(self.count):
-            progress(step, self.count // 2 + block.start // 2, self.count)
-            self._rows[place[block]] = read(block)
-        progress(step, self.count, self.count)
+        import faiss
+
+        super().__init__(documents, tie_order=tie_order, threads=threads)
+        if threads:
+            faiss.omp_set_num_threads(threads)
+        self.looked_at: int | None = None
+        self._engine = _trained(documents, self._first)
+        nearest = np.empty(len(self._first), dtype=np.int32)
+        for groups, vectors in self._blocks():
+            progress(step, groups.start // 2, len(nearest))
+            nearest[groups] = self._engine.quantizer.search(vectors, 1)[1][:, 0]
+        self._file = _lists_of(np.bincount(nearest, minlength=len(self)), self._engine.code_size, folder=folder)
+        filled = np.zeros(len(self), dtype=np.int64)
+        for groups, vectors in self._blocks():
+            progress(step, (len(nearest) + groups.start) // 2, len(nearest))
+            self._fill(nearest[groups], vectors, first=groups.start, filled=filled)
+        self._engine.replace_invlists(self._file, False)
+        self._engine.ntotal = len(nearest)
+        progress(step, len(nearest), len(nearest))
 
     def __len__(self) -> int:
-        return len(self._centres)
+        return int(self._engine.nlist)
 
-    def search(
-        self,
-        queries: Vectors,
-        *,
-        depth: int,
-        looked_at: int,
-        excluded: Excluded | None = None,
-        progress: Progress = silent,
-        step: str = "search",
-    ) -> Ranking:
-        """The ``depth`` nearest documents of each query in the lists of its ``looked_at`` nearest centres."""
-        without = excluded or {}
-        size = max(1, SCORES * len(self) // (self.count * looked_at))
-        hits = []
-        for start in range(0, len(queries), size):
-            progress(step, start, len(queries))
-            for place, (documents, scores) in enumerate(self._found(queries[start : start + size], looked_at)):
-                kept = ~np.isin(documents, without.get(start + place, ()))
-                there, values = documents[kept], scores[kept]
-                best = top(values, depth=depth, tie_order=self.tie_order[there])
-                query = np.full(len(best), start + place, dtype=np.int64)
-                hits.append((query, there[best].astype(np.int64), values[best]))
-        progress(step, len(queries), len(queries))
-        return ranking(hits, depth=depth)
+    def _fill(
+        self, nearest: NDArray[np.int32], vectors: NDArray[np.float32], *, first: int, filled: NDArray[np.int64]
+    ) -> None:
+        """Put a block of vectors, which begins at the group ``first``, behind what the lists hold."""
+        import faiss
 
-    def exact(self, queries: Vectors, *, depth: int) -> NDArray[np.float64]:
-        """The ``depth`` best scores of each query among all documents, best first, ``(Q, depth)``."""
-        best = np.full((len(queries), 0), -np.inf)
-        for block in _blocks(self.count, size=max(1, min(BLOCK, SCORES // max(1, len(queries))))):
-            best = np.concatenate([best, queries @ self._rows[block].T], axis=1)
-            if best.shape[1] > depth:
-                best = -np.partition(-best, depth - 1, axis=1)[:, :depth]
-        return -np.sort(-best.astype(np.float64), axis=1)
+        order = np.argsort(nearest, kind="stable")
+        numbers, starts = np.unique(nearest[order], return_index=True)
+        names, codes = order + first, np.ascontiguousarray(vectors[order]).view(np.uint8)
+        for number, start, stop in zip(numbers.tolist(), starts, [*starts[1:], len(order)], strict=True):
+            pointers = faiss.swig_ptr(names[start:stop]), faiss.swig_ptr(codes[start:stop])
+            self._file.update_entries(number, int(filled[number]), int(stop - start), *pointers)
+            filled[number] += stop - start
 
-    def _found(self, queries: Vectors, looked_at: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """Documents and scores of each query; each list is read once for all queries that look at it."""
-        closeness = queries @ self._centres.T
-        chosen = np.argpartition(-closeness, looked_at - 1, axis=1)[:, :looked_at]
-        asking = np.argsort(chosen, axis=None, kind="stable")
-        lists, starts = np.unique(chosen.ravel()[asking], return_index=True)
-        documents: list[list[NDArray[np.int32]]] = [[] for _ in queries]
-        scores: list[list[NDArray[np.float32]]] = [[] for _ in queries]
-        for number, some in zip(lists, np.split(asking // looked_at, starts[1:]), strict=True):
-            rows = slice(self._ends[number - 1] if number else 0, self._ends[number])
-            for query, row in zip(some, queries[some] @ self._rows[rows].T, strict=True):
-                documents[query].append(self._documents[rows])
-                scores[query].append(row)
-        for some_documents, some_scores in zip(documents, scores, strict=True):
-            yield np.concatenate(some_documents), np.concatenate(some_scores).astype(np.float64)
+    def _nearest(
+        self, queries: NDArray[np.float32], reach: int, told: Callable[[float], None]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        import faiss
+
+        if self.looked_at is None:
+            return super()._nearest(queries, reach, told)
+        if self._threads:
+            faiss.omp_set_num_threads(self._threads)
+        scores = np.empty((len(queries), reach), dtype=np.float32)
+        groups = np.empty((len(queries), reach), dtype=np.int32)
+        settings = faiss.SearchParametersIVF()
+        settings.nprobe = self.looked_at
+        for start in range(0, len(queries), BATCH):
+            told(start)
+            batch = slice(start, start + BATCH)
+            scores[batch], groups[batch] = self._engine.search(queries[batch], reach, params=settings)
+        scores[groups < 0] = -np.inf  # of fewer documents than asked for
+        return scores, groups
 
 
 def search(
     lists: Lists,
-    queries: Vectors,
+    queries: NDArray[np.float32],
     *,
     depth: int,
     excluded: Excluded | None = None,
     progress: Progress = silent,
     step: str = "search",
-) -> tuple[Ranking, Measured]:
-    """Search with as many lists as the sample needs; and how well that did on it.
+) -> tuple[Ranking, Measured | None]:
+    """Search with as many lists as the sample needs; and how well that did on it, None where the search was exact.
 
     Args:
         lists: the documents.
@@ -178,19 +174,26 @@ def search(
         progress: told the number of queries done.
         step: what progress calls this.
     """
+    measured = _measured(lists, queries, depth=min(depth, len(lists.tie_order)))
+    lists.looked_at = measured.looked_at if measured else None
+    return lists.search(queries, depth=depth, excluded=excluded, progress=progress, step=step), measured
+
+
+def _measured(lists: Lists, queries: NDArray[np.float32], *, depth: int) -> Measured | None:
+    """How many lists are enough; None where exact search is quicker."""
     places = np.unique(np.linspace(0, len(queries) - 1, SAMPLE).astype(np.int64))
-    sample, within = queries[places], min(depth, lists.count)
-    exact = lists.exact(sample, depth=max(within, min(10, lists.count)))
+    first, reach = min(10, len(lists.tie_order)), max(depth, min(10, len(lists.tie_order)))
+    lists.looked_at = None
+    exact = lists.search(queries[places], depth=reach).score.reshape(-1, reach)
     looked_at = min(FEWEST, len(lists))
-    while True:
-        tried = lists.search(sample, depth=exact.shape[1], looked_at=looked_at)
-        recall = _recall(tried, exact, k=min(10, exact.shape[1]))
-        if recall >= GOOD or looked_at == len(lists):
-            break
-        looked_at = min(2 * looked_at, len(lists))
-    measured = Measured(len(lists), looked_at, len(places), recall, _recall(tried, exact, k=within), within)
-    found = lists.search(queries, depth=depth, looked_at=looked_at, excluded=excluded, progress=progress, step=step)
-    return found, measured
+    while looked_at <= max(FEWEST, MOST * len(lists)):
+        lists.looked_at = looked_at
+        tried = lists.search(queries[places], depth=reach)
+        at_10, at_depth = (_recall(tried, exact, k=k) for k in (first, depth))
+        if at_10 >= GOOD and at_depth >= GOOD_AT_DEPTH:
+            return Measured(len(lists), looked_at, len(places), at_10, at_depth, depth)
+        looked_at *= 2
+    return None
 
 
 def _recall(found: Ranking, exact: NDArray[np.float64], *, k: int) -> float:
@@ -200,21 +203,32 @@ def _recall(found: Ranking, exact: NDArray[np.float64], *, k: int) -> float:
     return float(np.bincount(found.query[kept][good], minlength=len(exact)).mean() / k)
 
 
-def _blocks(count: int, *, size: int | None = None) -> Iterator[slice]:
-    for start in range(0, count, size or BLOCK):
-        yield slice(start, min(count, start + (size or BLOCK)))
-
-
-def _centres(read: Read, count: int, *, threads: int) -> Vectors:
-    """Centres of unit length, ``(n, d)``, from documents spread evenly over the corpus."""
+def _trained(documents: Rows, first: NDArray[np.int32]) -> Any:
+    """Empty lists with centres of unit length, made from documents spread evenly over the corpus."""
     import faiss
 
-    faiss.omp_set_num_threads(threads)
-    wanted = max(1, round(2 * math.sqrt(count)))
-    step = max(1, count // (TRAINED * wanted))
-    sample = np.concatenate([read(block)[(-block.start) % step :: step] for block in _blocks(count)])
-    engine = faiss.Kmeans(
-        sample.shape[1], min(wanted, len(sample)), niter=10, spherical=True, seed=1, min_points_per_centroid=1
-    )
+    wanted = max(1, round(2 * math.sqrt(len(first))))
+    sample = taken([documents], first[:: max(1, len(first) // (TRAINED * wanted))])
+    width = documents.shape[1]
+    engine = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, min(wanted, len(sample)), faiss.METRIC_INNER_PRODUCT)
+    engine.cp.niter, engine.cp.spherical, engine.cp.seed, engine.cp.min_points_per_centroid = 10, True, 1, 1
     engine.train(sample)
-    return np.asarray(engine.centroids, dtype=np.float32)
+    return engine
+
+
+def _lists_of(sizes: NDArray[np.int64], width: int, *, folder: Path) -> Any:
+    """Room for lists of these sizes, each entry a number and ``width`` bytes, in a mapped file without a name."""
+    import faiss
+
+    total, counts = int(sizes.sum()) * (width + 8), sizes.astype(np.uint64)  # a pointer keeps no array alive
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            reserve(file.fileno(), total)
+            made = faiss.OnDiskInvertedLists(len(sizes), width, file.name)
+            made.prefetch_nthread = 0
+            made.set_all_lists_sizes(faiss.swig_ptr(counts))
+            made.totsize = total
+            made.do_mmap()  # opens the file by its name, which it needs no more after that
+    except OSError as error:
+        raise StoreError(f"{folder}: no room for {total / 1e9:.1f} GB of vectors: {error}") from error
+    return made

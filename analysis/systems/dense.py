@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems import approximate, index
+from analysis.store.vector_file import Rows
+from analysis.systems import approximate
 from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Vectors
 from analysis.systems.index import Index
 from analysis.systems.workbench import Need, Workbench
-
-EVERY = slice(None)
 
 
 class Dense:
@@ -22,9 +21,9 @@ class Dense:
         """Vectors of all documents and questions."""
         return [Need(self.entry, "document", corpus.texts), Need(self.entry, "query", questions.texts)]
 
-    def documents(self, corpus: Corpus, *, workbench: Workbench, block: slice = EVERY) -> Vectors:
-        """Unit vectors of the documents, or of a block of them, ``(n, d)`` float32."""
-        return workbench.vectors(self.entry, corpus.texts[block], role="document")
+    def documents(self, corpus: Corpus, *, workbench: Workbench) -> Rows:
+        """Unit vectors of the documents, ``(M, d)`` float32, in memory where they are few."""
+        return workbench.rows(self.entry, corpus.texts, role="document")
 
     def queries(self, questions: Questions, *, workbench: Workbench) -> Vectors:
         """Unit vectors of the questions, ``(Q, d)`` float32."""
@@ -33,12 +32,10 @@ class Dense:
     def rank(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
         """The ``depth`` documents of highest cosine; see :class:`~analysis.systems.workbench.System`."""
         workbench.prepare(self.needs(corpus, questions))
-        if len(corpus) > index.EXACT_LIMIT and len(questions):
-            return self._approximately(corpus, questions, depth=depth, workbench=workbench)
-        queries = self.queries(questions, workbench=workbench)
-        exact = Index(  # the only holder of the vectors: where some are equal, it needs no more than one of each
-            self.documents(corpus, workbench=workbench), tie_order=corpus.tie_order, threads=workbench.options.cores
-        )
+        documents, queries = self.documents(corpus, workbench=workbench), self.queries(questions, workbench=workbench)
+        if not workbench.exact and approximate.worthwhile(len(corpus), len(questions)):
+            return self._approximately(corpus, questions, documents, queries, depth=depth, workbench=workbench)
+        exact = Index(documents, tie_order=corpus.tie_order, threads=workbench.options.cores)
         return exact.search(
             queries,
             depth=depth,
@@ -47,14 +44,19 @@ class Dense:
             step=f"search {self.entry.short_title}",
         )
 
-    def _approximately(self, corpus: Corpus, questions: Questions, *, depth: int, workbench: Workbench) -> Ranking:
+    def _approximately(
+        self,
+        corpus: Corpus,
+        questions: Questions,
+        documents: Rows,
+        queries: Vectors,
+        *,
+        depth: int,
+        workbench: Workbench,
+    ) -> Ranking:
         """The same from the lists nearest to each question; the workbench keeps how much of it is found."""
-
-        def read(block: slice) -> Vectors:
-            return self.documents(corpus, workbench=workbench, block=block)
-
         lists = approximate.Lists(
-            read,
+            documents,
             tie_order=corpus.tie_order,
             folder=workbench.folder,
             threads=workbench.options.cores,
@@ -63,11 +65,12 @@ class Dense:
         )
         found, measured = approximate.search(
             lists,
-            self.queries(questions, workbench=workbench),
+            queries,
             depth=depth,
             excluded=questions.excluded,
             progress=workbench.progress,
             step=f"search {self.entry.short_title}",
         )
-        workbench.measured(self.entry, corpus, questions, measured)
+        if measured:
+            workbench.measured(self.entry, corpus, questions, measured)
         return found

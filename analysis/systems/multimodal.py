@@ -10,11 +10,15 @@ import numpy as np
 
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Image, Questions, Ranking
+from analysis.store.vector_file import Rows, room
 from analysis.systems import images, index
 from analysis.systems.catalogue import Entry, needs_images, towers
-from analysis.systems.dense import EVERY, Dense
+from analysis.systems.dense import Dense
 from analysis.systems.encoders import Role, Vectors
 from analysis.systems.workbench import Need, Workbench
+
+BLOCK = 65_536
+"""Documents whose vectors are put together at a time."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,17 @@ class Multimodal(Dense):
         documents, queries = self._whole(corpus.texts, corpus.images), self._asked(questions)
         return [*documents.needs(self._towers, "document"), *queries.needs(self._towers, "query")]
 
-    def documents(self, corpus: Corpus, *, workbench: Workbench, block: slice = EVERY) -> Vectors:
-        """Unit vectors of the documents, or of a block of them, ``(n, d)`` float32."""
-        places = range(len(corpus))[block]
-        named = {place: corpus.images[old] for place, old in enumerate(places) if old in corpus.images}
-        sides = self._whole(corpus.texts[block], named)
-        return self._vectors(sides, len(places), role="document", workbench=workbench)
+    def documents(self, corpus: Corpus, *, workbench: Workbench) -> Rows:
+        """Unit vectors of the documents, ``(M, d)`` float32, in memory where they are few."""
+        found: Rows = np.zeros((0, 0), dtype=np.float32)
+        for start in range(0, len(corpus), BLOCK):
+            places = range(start, min(len(corpus), start + BLOCK))
+            named = {place - start: corpus.images[place] for place in places if place in corpus.images}
+            sides = self._whole(corpus.texts[start : places.stop], named)
+            vectors = self._vectors(sides, len(places), role="document", workbench=workbench)
+            found = found if start else room(workbench.folder, (len(corpus), vectors.shape[1]))
+            found[start : places.stop] = vectors
+        return found
 
     def queries(self, questions: Questions, *, workbench: Workbench) -> Vectors:
         """Unit vectors of the questions, ``(Q, d)`` float32; zero where there is nothing to read."""

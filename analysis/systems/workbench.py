@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 from weakref import WeakValueDictionary
@@ -21,6 +22,7 @@ from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
+from analysis.store.vector_file import Rows
 from analysis.systems import cross_encoder, devices, encoders, images, multi_vector, tokenizers
 from analysis.systems.approximate import Measured
 from analysis.systems.batching import Positions, Room, batches, halved
@@ -164,6 +166,7 @@ class Workbench:
         options: how encoders are loaded.
         progress: told what is done, between batches; may raise JobCancelledError.
         keep: encoders stay loaded as long as the bench; else only as long as somebody holds them.
+        exact: every document is compared with every query, however many there are.
     """
 
     def __init__(
@@ -173,10 +176,12 @@ class Workbench:
         options: LoadOptions | None = None,
         progress: Progress = silent,
         keep: bool = True,
+        exact: bool = False,
     ) -> None:
         self.options = options or LoadOptions()
         self.progress = progress
         self.folder = cache.root
+        self.exact = exact
         self._store = EmbeddingStore(cache.embeddings)
         self._measured: dict[tuple[str, str], Measured] = {}
         self._encoders: MutableMapping[str, Encoder] = {} if keep else WeakValueDictionary()
@@ -244,6 +249,16 @@ class Workbench:
         """Unit vectors, ``(n, d)`` float32, from the cache or encoded now. Raises as :meth:`prepare`."""
         space = self._space(system, role)
         return self._sound(lambda: self.prepare([Need(system, role, texts)]), lambda: self._store.get(space, texts))
+
+    def rows(self, system: Entry, texts: Sequence[str], *, role: Role) -> Rows:
+        """The same for very many texts: beyond what memory should hold, they are in a mapped file of the cache folder.
+
+        Raises:
+            StoreError: the disk has no room for the file.
+        """
+        space = self._space(system, role)
+        prepare = partial(self.prepare, [Need(system, role, texts)])
+        return self._sound(prepare, lambda: self._store.rows(space, texts, folder=self.folder))
 
     def token_vectors(
         self, system: Entry, texts: Sequence[str], *, role: Role, languages: Sequence[str] = ()

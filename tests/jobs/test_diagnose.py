@@ -158,6 +158,17 @@ def test_the_command_says_what_it_did_and_the_answer_is_shown(cache):
 # --- real encoders ----------------------------------------------------------------------------------------------------
 
 
+def test_of_too_many_texts_whole_families_are_drawn(monkeypatch):
+    families = np.array([f"f{number % 40}" for number in range(120)], dtype=object)
+    assert job._drawn(families).tolist() == list(range(120))
+    monkeypatch.setattr(job, "MOST", 50)
+    drawn = job._drawn(families)
+    assert len(drawn) == 48  # sixteen families of three
+    assert set(np.bincount([int(name[1:]) for name in families[drawn]])) <= {0, 3}
+    assert job._drawn(families).tolist() == drawn.tolist()
+    assert len(job._drawn(np.array(["one"] * 60, dtype=object))) == 50
+
+
 @pytest.fixture(scope="module")
 def diagnosed(real_store, tmp_path_factory):
     """A copy of the real store whose runs of the category task were looked at; the chunks that were there before."""

@@ -15,7 +15,7 @@ from analysis.jobs.run import RunRequest, run
 from analysis.jobs.what_if import WhatIf, _centred, _searched_in_other_languages
 from analysis.model import Corpus, Questions, silent
 from analysis.paths import Cache
-from analysis.store import read
+from analysis.store import read, vector_file
 from analysis.systems import catalogue
 from analysis.systems.bm25 import BM25
 from analysis.systems.workbench import Workbench
@@ -66,8 +66,11 @@ def test_without_the_query_language(cache):
     assert made.ranking.rank().tolist() == [1, 1, 2, 3, 4]
 
 
-def test_a_language_offset_is_removed_exactly():
+@pytest.mark.parametrize("held", [0, vector_file.HELD])
+def test_a_language_offset_is_removed_exactly_in_memory_and_in_a_file(tmp_path, monkeypatch, held):
     """Each text is its concept's direction and its language's: near its own language before, near its concept after."""
+    monkeypatch.setattr(vector_file, "HELD", held)
+    monkeypatch.setattr(vector_file, "BLOCK", 200)
     rng = np.random.default_rng(3)
     directions = np.linalg.qr(rng.standard_normal((CONCEPTS + len(TAGS), CONCEPTS + len(TAGS))))[0].astype(np.float32)
     meaning = directions[:CONCEPTS] - directions[:CONCEPTS].mean(axis=0)  # so that languages have no mean of their own
@@ -82,7 +85,9 @@ def test_a_language_offset_is_removed_exactly():
         rows = np.stack([vectors[text] for text in texts])
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    bench = SimpleNamespace(vectors=given, options=SimpleNamespace(cores=1), progress=silent)
+    bench = SimpleNamespace(
+        vectors=given, rows=given, folder=tmp_path, options=SimpleNamespace(cores=1), progress=silent
+    )
     made = _centred(catalogue.entry("all-minilm-l6-v2"), corpus, questions, depth=len(ids), workbench=bench)
     for query, name in enumerate(ids):
         first = made.document[made.query == query][:3]

@@ -7,13 +7,14 @@ import shutil
 from visits import Visit, words
 
 from analysis.cli import main
-from analysis.jobs import own_systems
+from analysis.jobs import own_systems, what_if
 from analysis.jobs.own_systems import NewSystem
 from analysis.jobs.run import RunRequest, run
+from analysis.jobs.what_if import WhatIf
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
-from analysis.systems import index
+from analysis.systems import approximate
 from analysis.systems.encoders import LoadOptions
 from analysis.views.approximate import sentence
 from analysis.views.selection import Selection
@@ -28,7 +29,8 @@ def encode(texts, role):
 
 def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BABELSCOPE_CACHE", str(shutil.copytree(example_store.cache.root, tmp_path / "store")))
-    monkeypatch.setattr(index, "EXACT_LIMIT", 1)
+    monkeypatch.setattr(approximate, "worthwhile", lambda documents, queries: True)
+    monkeypatch.setattr(approximate, "MOST", 1.0)
     (tmp_path / "letters_of_pages.py").write_text(LETTERS, encoding="utf-8")
     told = NewSystem("letters", function="letters_of_pages:encode", folder=tmp_path, dimension=26)
     own_systems.add(told)
@@ -51,3 +53,5 @@ def test_the_recall_stands_with_the_run_and_on_the_pages(example_store, tmp_path
     assert said not in words(Visit().page("data"))
     assert main(["report", "--benchmark", name]) == 0
     assert html.escape(said) in capsys.readouterr().out
+    what_if.keep(WhatIf(name, "main", "rrf", ("fused", "good")), "both", cache.root)
+    assert sentence(read.open_store(cache), Selection(name, systems=("both",))).startswith("Searched approximately")

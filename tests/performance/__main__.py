@@ -37,7 +37,7 @@ from analysis.systems.workbench import Workbench
 from analysis.views import one_query
 from analysis.views.evidence import Evidence
 from analysis.views.selection import Selection
-from tests.performance import large_store, pages, run_files, starting
+from tests.performance import large_store, pages, run_files, searching, starting
 from tests.performance.row import Row, seconds, timed
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -369,6 +369,7 @@ ROWS = {
     "intervals": intervals,
     "encoding": encoding,
     "probe": live_probe,
+    "searching": searching.rows,
     "opening": opening,
     "map": mapping,
     "first-start": starting.first_start,

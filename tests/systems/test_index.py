@@ -1,9 +1,14 @@
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.model import Ranking
+from analysis.store import vector_file
+from analysis.store.vector_file import VectorFile
 from analysis.systems import index
 from analysis.systems.index import Index, distinct, ranking, ranks, search, top
 
@@ -18,13 +23,19 @@ def expected(documents, queries, *, depth, tie_order, excluded):
     return rows
 
 
+def mapped(documents):
+    file = VectorFile(Path(tempfile.gettempdir()), documents.shape)
+    file[:] = documents
+    return file
+
+
 def rows(found: Ranking):
     return list(zip(found.query.tolist(), found.document.tolist(), found.score.tolist(), strict=True))
 
 
 @settings(max_examples=80)
 @given(st.data())
-def test_search_equals_brute_force_whatever_ties(data):
+def test_search_equals_brute_force_whatever_ties_in_memory_and_in_a_file(data):
     """Small whole numbers: products are exact in float32, equal vectors and equal scores abound."""
     number = st.integers(-1, 2)
     count, dimension = data.draw(st.integers(1, 24)), data.draw(st.integers(1, 3))
@@ -35,8 +46,14 @@ def test_search_equals_brute_force_whatever_ties(data):
     depth = data.draw(st.integers(1, count + 2))
     gone = st.lists(st.integers(0, count - 1), unique=True).map(lambda d: np.array(d, dtype=np.int32))
     excluded = data.draw(st.dictionaries(st.integers(0, len(queries) - 1), gone))
-    found = search(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)
-    assert rows(found) == expected(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)
+    right = expected(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)
+    assert rows(search(documents, queries, depth=depth, tie_order=tie_order, excluded=excluded)) == right
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vector_file, "BLOCK", 4 * dimension * data.draw(st.integers(1, 9)))
+        patch.setattr(index, "FOUND", 1)
+        patch.setattr(index, "BATCH", 2)
+        found = search(mapped(documents), queries, depth=depth, tie_order=tie_order, excluded=excluded)
+    assert rows(found) == right
 
 
 def test_equal_vectors_tie_exactly_and_the_larger_id_comes_first():
@@ -76,6 +93,20 @@ def test_a_live_query_agrees_with_the_batch():
     batch = search(documents, query[None], depth=20)
     assert best.tolist() == batch.document.tolist()
     assert scores == pytest.approx(batch.score, abs=1e-5)
+
+
+def test_a_live_query_over_a_file_is_that_over_memory(monkeypatch):
+    rng = np.random.default_rng(4)
+    documents, query = rng.standard_normal((300, 16)).astype(np.float32), rng.standard_normal(16).astype(np.float32)
+    documents[[7, 250]] = documents[100]
+    sought = np.array([250, 3, 7], dtype=np.int32)
+    best, scores, places = Index(documents).wanted(query, depth=20, sought=sought)
+    monkeypatch.setattr(vector_file, "BLOCK", 4 * 16 * 70)
+    there = Index(mapped(documents))
+    assert there.nbytes < documents.nbytes
+    assert there.vector(100).tolist() == documents[100].tolist()
+    for mine, right in zip(there.wanted(query, depth=20, sought=sought), (best, scores, places), strict=True):
+        assert mine == pytest.approx(right, abs=1e-6)
 
 
 def test_queries_of_all_batches_come_back_in_order(monkeypatch):
@@ -131,6 +162,7 @@ def test_distinct_rows_and_their_groups():
     first, group = distinct(np.array([[1, 2], [0, 0], [1, 2]], dtype=np.float32))
     assert len(first) == 2
     assert group[0] == group[2] != group[1]
+    assert first.tolist() == [0, 1]
 
 
 def test_an_empty_ranking():
