@@ -1,6 +1,7 @@
 """Pages over figures that others published, and the choice of languages where they are many."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from visits import Visit, parameters, words
@@ -220,6 +221,19 @@ def test_another_build_is_a_warning_and_stands_beside_nothing(paper):
         assert "Task 3, evidence asks 40 queries and the paper’s 2,040" in page.warning[-1].value
         assert printed in words(page)
         assert '<span class="soft">here' not in words(page)
+
+
+def test_printed_figures_show_before_any_system_has_run(tmp_path, monkeypatch, first_start):
+    made = worked_example()
+    made = replace(made, name="chemclir-bench", tasks=(replace(made.tasks[0], name="google-patents"),))
+    put(Cache(tmp_path), made, {})
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path))
+    page = Visit().page("overview")
+    assert not page.exception
+    said = words(page)
+    assert "nothing measured here stands beside them" in said
+    assert "No system has run on this task yet." in said
+    assert said.count(', ChemCLIR-Bench"') == 96
 
 
 def test_method_has_every_printed_figure_whatever_is_stored(published):
