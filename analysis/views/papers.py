@@ -42,7 +42,8 @@ OTHERS = {"colbert-xm": ("ColBERT-XM", "late interaction")}
 
 UNKNOWN = "unknown"
 TEXT = "text"
-"""The place of what is read from a paper's sentences: the bodies of its tables are not known here."""
+"""The place of what is read from a paper's sentences."""
+TEXT_ONLY = "from its text: the bodies of its tables are not known here"
 
 TASKS = {
     "t1-alignment": "Task 1, cross-lingual alignment",
@@ -183,8 +184,12 @@ def remarks(found: Sequence[PaperFigure]) -> str:
 
 def source(found: Sequence[PaperFigure]) -> str:
     """Where the figures of one paper are from."""
-    of_text = any(figure.place for figure in found)
-    return f"{found[0].paper}{', from its text: the bodies of its tables are not known here' if of_text else ''}"
+    return f"{found[0].paper}{', ' + TEXT_ONLY if of_text(found) else ''}"
+
+
+def of_text(found: Sequence[PaperFigure]) -> bool:
+    """Whether some are read from the sentences of a paper."""
+    return any(figure.place for figure in found)
 
 
 def builds(store: Store, selection: Selection) -> tuple[Build, ...]:

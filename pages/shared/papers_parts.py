@@ -47,14 +47,15 @@ def show_all(*, dark: bool) -> None:
     every = ui.answer(papers.everything)
     st.header("Figures of the papers", anchor=False)
     ui.caption(
-        f"{len(every):,} published figures, as printed · nothing here was measured with this software · a stored "
-        "benchmark of the name of a paper’s shows them beside its own numbers, page by page",
+        f"{len(every):,} published figures, as printed, none of them measured here · a stored benchmark with the name "
+        "of a paper’s shows them beside its own numbers, page by page",
         more=glossary.PRINTED,
     )
     for paper in dict.fromkeys(figure.paper for figure in every):
         st.subheader(tables.literal(paper), anchor=False)
         mine = [figure for figure in every if figure.paper == paper]
-        ui.grey(f"{papers.source(mine)} · benchmark {mine[0].benchmark}")
+        where = f" · {papers.TEXT_ONLY}" if papers.of_text(mine) else ""
+        ui.grey(f"For a benchmark called {mine[0].benchmark}{where}")
         for page in PAGES:
             found = [figure for figure in mine if figure.page == page.address]
             if found:
