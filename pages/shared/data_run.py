@@ -75,7 +75,7 @@ def _state(row: Runnable, n_tasks: int) -> str:
         return f"{capitalised(row.missing)}."
     if not row.done:
         return f"{capitalised(row.here)}"
-    done = "every task" if len(row.done) == n_tasks else ", ".join(row.done)
+    done = "every task" if len(row.done) == n_tasks > 1 else ", ".join(row.done)
     return f"{capitalised(row.here)}; has run on {done}"
 
 
