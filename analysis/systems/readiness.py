@@ -72,8 +72,8 @@ def download(system: Entry, repository: str) -> Download:
     """What a model needs of its own repository, or of that of its code: never a pickle."""
     if repository == system.code:
         return Download(repository, system.code_revision, ("*.py", "*.json"))
-    code = ("*.py",) if system.trust_remote_code else ()
-    return Download(repository, system.revision, ("*.json", "*.txt", "*.model", "*.safetensors", *code))
+    more = [*(["*.py"] if system.trust_remote_code else []), *(["*.metadata"] if system.kind == "late-interaction" else [])]
+    return Download(repository, system.revision, ("*.json", "*.txt", "*.model", "*.safetensors", *more))
 
 
 def conversion(system: Entry) -> str:

@@ -30,7 +30,7 @@ class ModelFacts:
     projections: tuple[int, ...]  # widths of the layers after the pooling
     query_prompt: str | None  # None: its own
     document_prompt: str | None
-    precision: str  # of the weights while they compute
+    precision: str  # of the weights while they compute; empty where a server or a function does
     languages: tuple[str, ...]  # claimed ones; empty: no claim
     source: str  # where these facts are from
     note: str
@@ -96,13 +96,22 @@ def _model(entry: Entry) -> ModelFacts:
         entry.max_length,
         entry.pooling,
         entry.projections,
-        entry.prompts.query if entry.kind == "dense" else None,
-        entry.prompts.document if entry.kind == "dense" else None,
-        entry.dtype,
+        _prompt(entry, entry.prompts.query),
+        _prompt(entry, entry.prompts.document),
+        "" if _elsewhere(entry) else entry.dtype,
         entry.languages,
         entry.source,
         entry.note,
     )
+
+
+def _prompt(entry: Entry, prompt: str | None) -> str | None:
+    """A server and a function are handed texts as they are where the table has no prompt."""
+    return "" if prompt is None and _elsewhere(entry) else prompt
+
+
+def _elsewhere(entry: Entry) -> bool:
+    return bool(entry.url or entry.function)
 
 
 def _origin(entry: Entry) -> str:

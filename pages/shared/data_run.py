@@ -76,7 +76,7 @@ def _state(row: Runnable, n_tasks: int) -> str:
     outdated = f"; ran with other settings on {', '.join(row.outdated)}" if row.outdated else ""
     if not row.done:
         return f"{capitalised(row.here)}{outdated}"
-    done = "every task" if len(row.done) == n_tasks else ", ".join(row.done)
+    done = "every task" if len(row.done) == n_tasks > 1 else ", ".join(row.done)
     return f"{capitalised(row.here)}; has run on {done}{outdated}"
 
 

@@ -60,7 +60,7 @@ def _rows(model: ModelFacts) -> dict[str, str]:
         "A text's vector": _pooling(model),
         "Before a query": "" if pairs else _prompt(model.query_prompt),
         "Before a document": "" if pairs else _prompt(model.document_prompt),
-        "Computed in": PRECISIONS[model.precision],
+        "Computed in": PRECISIONS.get(model.precision, ""),
         "Languages it claims": ", ".join(model.languages) or "none that are asked about",
         "Where this is from": model.source,
         "What to know": model.note,

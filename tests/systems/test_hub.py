@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
-from analysis.errors import SystemLoadError
+from analysis.errors import InputError, SystemLoadError
+from analysis.jobs.run import RunRequest, run
+from analysis.model import silent
 from analysis.systems import catalogue, encoders, weights
 from analysis.systems.weights import LoadOptions
 from tests.systems import tiny_models
@@ -151,10 +153,11 @@ def test_code_is_not_even_fetched_before_it_is_allowed(hub, models, extend_catal
     assert "modeling.py" not in " ".join(hub.asked)
 
 
-def test_a_run_told_to_ask_no_hub_names_the_run_that_may(hub, example_store, capsys):
-    options = ["--benchmark", "example", "--systems", "labse", "--offline", "--cache", str(example_store.cache.root)]
-    assert main(["run", *options]) != 0
-    said = capsys.readouterr().err
-    run = "python -m analysis run --benchmark example --systems labse"
-    assert f"LaBSE (1.9 GB) is to be downloaded, and --offline asks no hub: {run}" in said
+def test_a_run_told_to_ask_no_hub_names_the_run_that_may(hub, example_store):
+    request = RunRequest("example", systems=("labse",), load=OFFLINE)
+    with pytest.raises(InputError) as caught:
+        run(example_store.cache, request=request, progress=silent)
+    command = "python -m analysis run --benchmark example --systems labse"
+    missing = "LaBSE (1.9 GB) is to be downloaded, and --offline asks no hub"
+    assert str(caught.value) == f"system 'labse': {missing}: {command}"
     assert hub.asked == []

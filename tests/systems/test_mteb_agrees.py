@@ -7,6 +7,8 @@ import pytest
 
 from analysis.systems import catalogue
 
+mteb = pytest.importorskip("mteb", reason="mteb is not installed")
+
 KINDS = ("dense", "cross-encoder")
 TABLES = {table.model: table for table in catalogue.catalogue().values() if table.model and table.kind in KINDS}
 DENSE = {name for name, table in TABLES.items() if table.kind == "dense"}
@@ -36,7 +38,6 @@ LETTERS = {  # mteb's codes of three letters
 @pytest.fixture(scope="module")
 def theirs():
     """mteb's entry of each model of the catalogue."""
-    mteb = pytest.importorskip("mteb", reason="mteb is not installed")
     return {meta.name: meta for meta in mteb.get_model_metas() if meta.name in TABLES}
 
 

@@ -14,6 +14,7 @@ from analysis.systems import bm25, catalogue, model_files, own
 from analysis.systems.assemble import build
 from analysis.systems.readiness import readiness
 from analysis.systems.workbench import Workbench
+from analysis.views.system_facts import system_facts
 
 
 @pytest.fixture
@@ -211,3 +212,11 @@ def test_a_fingerprint_of_the_catalogue_does_not_depend_on_own_systems(home):
     before = catalogue.fingerprint(catalogue.entry("rrf-bm25-use"))
     own_systems.add(NewSystem("x", k1=1.0))
     assert catalogue.fingerprint(catalogue.entry("rrf-bm25-use")) == before
+
+
+def test_what_is_known_of_systems_of_ones_own(home):
+    own_systems.add(NewSystem("hub", model="nobody/has-this", dimension=8, query_prompt="q: "))
+    own_systems.add(NewSystem("remote", url="http://127.0.0.1:1/v1", model="m", dimension=8))
+    (hub,), (remote,) = (system_facts(name).models for name in ("hub", "remote"))
+    assert (hub.origin, hub.commit, hub.query_prompt, hub.document_prompt) == ("nobody/has-this", None, "q: ", None)
+    assert (remote.origin, remote.query_prompt, remote.precision) == ("http://127.0.0.1:1/v1", "", "")
