@@ -24,6 +24,7 @@ from analysis.systems import catalogue
 from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
 from analysis.systems.readiness import Readiness, readiness
+from analysis.systems.reading import recorded
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import System, Workbench
 
@@ -224,6 +225,7 @@ class _Job:
         texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
             "settings": catalogue.settings(entry, max_length=self._request.load.max_length),
+            **({"reading": how} if (how := recorded(entry, self._request.load)) else {}),
             "depth": self._request.depth,
             "hits_kept": self._request.keep_hits,
             "search_seconds": round(seconds, 3),

@@ -65,7 +65,9 @@ class MultiVector:
             SystemRefusedError: it has none for it, or the language is not said.
         """
         if not language:
-            raise SystemRefusedError(f"{self.entry.name} has an adapter for each language: say which the text is in")
+            raise SystemRefusedError(
+                f"{self.entry.name} has an adapter for each language: say which the text is in (--language)"
+            )
         adapter = adapter_of(language, self.adapters)
         if adapter is None:
             raise SystemRefusedError(unread_words(self.entry, [language]))

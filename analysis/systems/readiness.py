@@ -68,7 +68,7 @@ class _State(NamedTuple):
 def _of_one(system: Entry, benchmark: str) -> _State:
     here = available(system)
     if system.kind == "import-only":
-        typed = f"python -m analysis import-run FILE --benchmark {benchmark} --system {system.name}"
+        typed = f"python -m analysis import-run FILE --benchmark {benchmark} --task T --system {system.name}"
         return _State("", f"{system.short_title} comes by import: nothing here loads it", typed, lost=True)
     if system.kind == "bm25" or system.package:
         name = system.package or "bm25s"

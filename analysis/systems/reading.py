@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError, SystemLoadError, SystemRefusedError
 from analysis.languages import canonical, language_name
-from analysis.systems.catalogue import Entry
+from analysis.systems.catalogue import Entry, entry, limited
 from analysis.systems.weights import LoadOptions, model_folder
 
 
@@ -51,6 +51,14 @@ def reading(system: Entry, folder: Path) -> Reading:
         if found[ours] is None:
             raise SystemLoadError(f"{system.name}: {key} is not in its table, nor is {theirs} in artifact.metadata")
     return Reading(**found)
+
+
+def recorded(system: Entry, options: LoadOptions) -> dict[str, dict[str, object]]:
+    """How a system, or each model that it is composed of, reads texts: what a run keeps where files had a say."""
+    if system.kind != "late-interaction" or system.parts:
+        return {name: how for part in system.parts for name, how in recorded(entry(part), options).items()}
+    folder = model_folder(system, replace(options, offline=True))
+    return {system.name: asdict(reading(limited(system, options.max_length), folder))}
 
 
 def adapters(system: Entry, folder: Path) -> dict[str, str]:
