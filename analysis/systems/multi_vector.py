@@ -104,9 +104,14 @@ class MultiVector:
         return np.fromiter(map(len, self._ids(texts, "document")), dtype=np.int64, count=len(texts))
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
-        """What is compared of a text, one token a vector."""
+        """What is compared of a text, one token a vector; the marker by its name, known to the tokeniser or not."""
         ids, seen = self._padded([text], role)
-        return list(self._tokenizer.convert_ids_to_tokens(ids[0][self._compared(ids[0], seen[0], role)].tolist()))
+        names = self._tokenizer.convert_ids_to_tokens(ids[0].tolist())
+        names[1] = self._marker(role)
+        return [name for name, kept in zip(names, self._compared(ids[0], seen[0], role), strict=True) if kept]
+
+    def _marker(self, role: Role) -> str:
+        return self.reading.query_marker if role == "query" else self.reading.document_marker
 
     def _ids(self, texts: Sequence[str], role: Role) -> list[list[int]]:
         """Each text's tokens with the marker behind the first, cut at the limit of its role.
@@ -114,10 +119,9 @@ class MultiVector:
         A marker outside the vocabulary is the unknown token, as it was when the model was trained.
         """
         how = self.reading
-        marker = how.query_marker if role == "query" else how.document_marker
         length = how.query_length if role == "query" else how.document_length
         with self._lock:
-            code = int(self._tokenizer.convert_tokens_to_ids(marker))
+            code = int(self._tokenizer.convert_tokens_to_ids(self._marker(role)))
             rows = self._tokenizer(list(texts), truncation=True, max_length=length - 1)["input_ids"]
         return [[row[0], code, *row[1:]] for row in rows]
 
