@@ -26,13 +26,13 @@ class Reading:
     skip_punctuation: bool
 
 
-_METADATA = {  # what a table calls it, and artifact.metadata
-    "query_marker": "query_token_id",
-    "document_marker": "doc_token_id",
-    "query_length": "query_maxlen",
-    "document_length": "doc_maxlen",
-    "attend_to_masks": "attend_to_mask_tokens",
-    "skip_punctuation": "mask_punctuation",
+_METADATA: dict[str, tuple[str, type]] = {  # what it is here, and in artifact.metadata
+    "query_marker": ("query_token_id", str),
+    "document_marker": ("doc_token_id", str),
+    "query_length": ("query_maxlen", int),
+    "document_length": ("doc_maxlen", int),
+    "attend_to_masks": ("attend_to_mask_tokens", bool),
+    "skip_punctuation": ("mask_punctuation", bool),
 }
 
 
@@ -40,16 +40,18 @@ def reading(system: Entry, folder: Path) -> Reading:
     """How a model reads texts: as its table says, else as ``artifact.metadata`` in its folder does.
 
     Raises:
-        SystemLoadError: neither says something, or that file cannot be read.
+        SystemLoadError: neither says something, or that file cannot be read or says nonsense.
     """
     told = _json(system, folder / "artifact.metadata")
     found: dict[str, Any] = {}
-    for ours, theirs in _METADATA.items():
+    for ours, (theirs, sort) in _METADATA.items():
         key = "max_length" if ours == "document_length" else ours
         said = getattr(system, key)
         found[ours] = told.get(theirs) if said is None else said
         if found[ours] is None:
             raise SystemLoadError(f"{system.name}: {key} is not in its table, nor is {theirs} in artifact.metadata")
+        if type(found[ours]) is not sort:
+            raise SystemLoadError(f"{system.name}: {theirs} = {found[ours]!r} in artifact.metadata: no {sort.__name__}")
     return Reading(**found)
 
 
