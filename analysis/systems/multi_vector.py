@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError, SystemRefusedError
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.encoders import MOST_TEXTS, PROOF, Encoder, Role, TokenMatrix, Vectors
-from analysis.systems.reading import adapter_of, adapters, reading, unread_words
+from analysis.systems.reading import Reading, adapter_of, adapters, reading, unread_words
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
@@ -44,13 +44,13 @@ SAME_HALF = 2e-3
 class MultiVector:
     """A loaded model. One thread encodes at a time; others wait."""
 
-    def __init__(self, system: Entry, model: Any, *, folder: Path, fresh: tuple[str, ...]) -> None:
+    def __init__(self, system: Entry, model: Any, how: Reading, *, folder: Path, fresh: tuple[str, ...]) -> None:
         self.entry = system
         self.fresh = fresh
         self.dimension = int(model.get_embedding_dimension() or 0)
         self.device = str(model.device)
         self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
-        self.reading = reading(system, folder)
+        self.reading = how
         self.adapters = adapters(system, folder) if system.adapters else {}
         self._model = model
         self._tokenizer = model.tokenizer
@@ -194,6 +194,7 @@ def load(system: Entry, options: LoadOptions) -> MultiVector:
 
 def _construct(system: Entry, options: LoadOptions) -> MultiVector:
     folder = folder_to_load(system, options)
+    how = reading(system, folder)
     stored = _projections(system, folder)
     if not stored:  # sentence-transformers would add one at random
         raise SystemLoadError(
@@ -207,7 +208,7 @@ def _construct(system: Entry, options: LoadOptions) -> MultiVector:
         unknown = _unknown_projections(model, stored)
         model.to(loading_arguments(system, options)["model_kwargs"]["dtype"])
     _check_scheme(system, model)
-    return MultiVector(system, model, folder=folder, fresh=(*lacking(fresh), *unknown))
+    return MultiVector(system, model, how, folder=folder, fresh=(*lacking(fresh), *unknown))
 
 
 def _projections(system: Entry, folder: Path) -> list[Any]:

@@ -303,7 +303,7 @@ def test_what_a_table_leaves_out_the_files_say_as_the_library_reads_them(extend_
     assert found == pytest.approx(library.encode_query("knee", convert_to_numpy=True), abs=1e-3)
     assert np.abs(found - blind).max() > 2e-3
     (home / "artifact.metadata").write_text('{"query_token_id": 7}')
-    with pytest.raises(SystemLoadError, match="query_token_id = 7 in artifact"):
+    with pytest.raises(SystemLoadError, match="odd: query_token_id = 7 in artifact"):
         multi_vector.load(extend_catalogue("odd", **late), OPTIONS)
     (home / "artifact.metadata").unlink()
     with pytest.raises(SystemLoadError, match="query_marker is not in its table, nor is query_token_id in artifact"):
