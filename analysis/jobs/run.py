@@ -25,6 +25,7 @@ from analysis.systems.assemble import build
 from analysis.systems.catalogue import Entry
 from analysis.systems.made_by import IMAGES
 from analysis.systems.readiness import Readiness, readiness
+from analysis.systems.reading import recorded
 from analysis.systems.truncation import sentences
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import EncodedFacts, System, Workbench
@@ -258,6 +259,7 @@ class _Job:
         texts, encoding = sum(facts.texts for facts in encoded), sum(facts.seconds for facts in encoded)
         return {
             "settings": catalogue.settings(entry, max_length=load.max_length, dtype=load.dtype),
+            **({"reading": how} if (how := recorded(entry, load)) else {}),
             "depth": self._request.depth,
             "hits_kept": self._request.keep_hits,
             "search_seconds": round(seconds, 3),

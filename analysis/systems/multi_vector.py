@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError, SystemRefusedError
 from analysis.systems.catalogue import Entry, limited
 from analysis.systems.encoders import MOST_TEXTS, PROOF, Encoder, Role, TokenMatrix, Vectors
-from analysis.systems.reading import adapter_of, adapters, reading, unread_words
+from analysis.systems.reading import Reading, adapter_of, adapters, reading, unread_words
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
@@ -44,13 +44,13 @@ SAME_HALF = 2e-3
 class MultiVector:
     """A loaded model. One thread encodes at a time; others wait."""
 
-    def __init__(self, system: Entry, model: Any, *, folder: Path, fresh: tuple[str, ...]) -> None:
+    def __init__(self, system: Entry, model: Any, how: Reading, *, folder: Path, fresh: tuple[str, ...]) -> None:
         self.entry = system
         self.fresh = fresh
         self.dimension = int(model.get_embedding_dimension() or 0)
         self.device = str(model.device)
         self.libraries: Mapping[str, str] = versions("sentence-transformers", "transformers", "tokenizers", "torch")
-        self.reading = reading(system, folder)
+        self.reading = how
         self.adapters = adapters(system, folder) if system.adapters else {}
         self._model = model
         self._tokenizer = model.tokenizer
@@ -66,7 +66,9 @@ class MultiVector:
             SystemRefusedError: it has none for it, or the language is not said.
         """
         if not language:
-            raise SystemRefusedError(f"{self.entry.name} has an adapter for each language: say which the text is in")
+            raise SystemRefusedError(
+                f"{self.entry.name} has an adapter for each language: say which the text is in (--language)"
+            )
         adapter = adapter_of(language, self.adapters)
         if adapter is None:
             raise SystemRefusedError(unread_words(self.entry, [language]))
@@ -111,9 +113,14 @@ class MultiVector:
         return np.fromiter((len(row) + 1 for row in rows), dtype=np.int64, count=len(texts))
 
     def tokens(self, text: str, *, role: Role) -> list[str]:
-        """What is compared of a text, one token a vector."""
+        """What is compared of a text, one token a vector; the marker by its name, known to the tokeniser or not."""
         ids, seen = self._padded([text], role)
-        return list(self._tokenizer.convert_ids_to_tokens(ids[0][self._compared(ids[0], seen[0], role)].tolist()))
+        names = self._tokenizer.convert_ids_to_tokens(ids[0].tolist())
+        names[1] = self._marker(role)
+        return [name for name, kept in zip(names, self._compared(ids[0], seen[0], role), strict=True) if kept]
+
+    def _marker(self, role: Role) -> str:
+        return self.reading.query_marker if role == "query" else self.reading.document_marker
 
     def _ids(self, texts: Sequence[str], role: Role) -> list[list[int]]:
         """Each text's tokens with the marker behind the first, cut at the limit of its role.
@@ -121,10 +128,9 @@ class MultiVector:
         A marker outside the vocabulary is the unknown token, as it was when the model was trained.
         """
         how = self.reading
-        marker = how.query_marker if role == "query" else how.document_marker
         length = how.query_length if role == "query" else how.document_length
         with self._lock:
-            code = int(self._tokenizer.convert_tokens_to_ids(marker))
+            code = int(self._tokenizer.convert_tokens_to_ids(self._marker(role)))
             rows = self._tokenizer(list(texts), truncation=True, max_length=length - 1)["input_ids"]
         return [[row[0], code, *row[1:]] for row in rows]
 
@@ -207,6 +213,7 @@ def load(system: Entry, options: LoadOptions) -> MultiVector:
 
 def _construct(system: Entry, options: LoadOptions) -> MultiVector:
     folder = folder_to_load(system, options)
+    how = reading(system, folder)
     stored = _projections(system, folder)
     if not stored:  # sentence-transformers would add one at random
         raise SystemLoadError(
@@ -220,7 +227,7 @@ def _construct(system: Entry, options: LoadOptions) -> MultiVector:
         unknown = _unknown_projections(model, stored)
         model.to(loading_arguments(system, options)["model_kwargs"]["dtype"])
     _check_scheme(system, model)
-    return MultiVector(system, model, folder=folder, fresh=(*lacking(fresh), *unknown))
+    return MultiVector(system, model, how, folder=folder, fresh=(*lacking(fresh), *unknown))
 
 
 def _projections(system: Entry, folder: Path) -> list[Any]:

@@ -72,7 +72,10 @@ def download(system: Entry, repository: str) -> Download:
     """What a model needs of its own repository, or of that of its code: never a pickle."""
     if repository == system.code:
         return Download(repository, system.code_revision, ("*.py", "*.json"))
-    more = [*(["*.py"] if system.trust_remote_code else []), *(["*.metadata"] if system.kind == "late-interaction" else [])]
+    more = [
+        *(["*.py"] if system.trust_remote_code else []),
+        *(["*.metadata"] if system.kind == "late-interaction" else []),
+    ]
     return Download(repository, system.revision, ("*.json", "*.txt", "*.model", "*.safetensors", *more))
 
 
@@ -102,7 +105,7 @@ class _State(NamedTuple):
 def _of_one(system: Entry, benchmark: str) -> _State:
     here = available(system)
     if system.kind == "import-only":
-        typed = f"python -m analysis import-run FILE --benchmark {benchmark} --system {system.name}"
+        typed = f"python -m analysis import-run FILE --benchmark {benchmark} --task T --system {system.name}"
         return _State("", f"{system.short_title} comes by import: nothing here loads it", typed, lost=True)
     if system.kind == "bm25" or system.package:
         name = system.package or "bm25s"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError, SystemLoadError, SystemRefusedError
 from analysis.languages import canonical, language_name
-from analysis.systems.catalogue import Entry
+from analysis.systems.catalogue import Entry, entry, limited
 from analysis.systems.weights import LoadOptions, model_folder
 
 
@@ -26,13 +26,13 @@ class Reading:
     skip_punctuation: bool
 
 
-_METADATA = {  # what a table calls it, and artifact.metadata
-    "query_marker": "query_token_id",
-    "document_marker": "doc_token_id",
-    "query_length": "query_maxlen",
-    "document_length": "doc_maxlen",
-    "attend_to_masks": "attend_to_mask_tokens",
-    "skip_punctuation": "mask_punctuation",
+_METADATA: dict[str, tuple[str, type]] = {  # what it is here, and in artifact.metadata
+    "query_marker": ("query_token_id", str),
+    "document_marker": ("doc_token_id", str),
+    "query_length": ("query_maxlen", int),
+    "document_length": ("doc_maxlen", int),
+    "attend_to_masks": ("attend_to_mask_tokens", bool),
+    "skip_punctuation": ("mask_punctuation", bool),
 }
 
 
@@ -40,17 +40,27 @@ def reading(system: Entry, folder: Path) -> Reading:
     """How a model reads texts: as its table says, else as ``artifact.metadata`` in its folder does.
 
     Raises:
-        SystemLoadError: neither says something, or that file cannot be read.
+        SystemLoadError: neither says something, or that file cannot be read or says nonsense.
     """
     told = _json(system, folder / "artifact.metadata")
     found: dict[str, Any] = {}
-    for ours, theirs in _METADATA.items():
+    for ours, (theirs, sort) in _METADATA.items():
         key = "max_length" if ours == "document_length" else ours
         said = getattr(system, key)
         found[ours] = told.get(theirs) if said is None else said
         if found[ours] is None:
             raise SystemLoadError(f"{system.name}: {key} is not in its table, nor is {theirs} in artifact.metadata")
+        if type(found[ours]) is not sort:
+            raise SystemLoadError(f"{system.name}: {theirs} = {found[ours]!r} in artifact.metadata: no {sort.__name__}")
     return Reading(**found)
+
+
+def recorded(system: Entry, options: LoadOptions) -> dict[str, dict[str, object]]:
+    """How a system, or each model that it is composed of, reads texts: what a run keeps where files had a say."""
+    if system.kind != "late-interaction" or system.parts:
+        return {name: how for part in system.parts for name, how in recorded(entry(part), options).items()}
+    folder = model_folder(system, replace(options, offline=True))
+    return {system.name: asdict(reading(limited(system, options.max_length), folder))}
 
 
 def adapters(system: Entry, folder: Path) -> dict[str, str]:

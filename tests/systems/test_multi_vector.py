@@ -4,18 +4,20 @@ import json
 import re
 import shutil
 import string
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from analysis.errors import InputError, SystemLoadError, SystemRefusedError
+from analysis.jobs import own_systems
 from analysis.model import Corpus, Questions
 from analysis.paths import Cache
-from analysis.systems import catalogue, multi_vector, tokenizers
+from analysis.systems import catalogue, late_interaction, multi_vector, rerank, tokenizers
 from analysis.systems.assemble import build
 from analysis.systems.live import Wanted, open_live
 from analysis.systems.readiness import readiness
-from analysis.systems.reading import adapter_of
+from analysis.systems.reading import Reading, adapter_of, recorded
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 from tests.systems import tiny_models
@@ -103,6 +105,8 @@ def test_the_table_says_what_the_authors_files_say(colbert, folder):
     told = [facts[name] for name in ("query_marker", "document_marker", "query_length", "max_length", "dtype")]
     assert told == ["[unused0]", "[unused1]", 32, 256, "float32"]
     assert catalogue.fingerprint(colbert) != catalogue.fingerprint(colbert, max_length=128)
+    kept = recorded(catalogue.entry("mine"), LoadOptions(max_length=64))
+    assert kept == {"colbert-xm": asdict(Reading("[unused0]", "[unused1]", 32, 64, True, True))}
 
 
 @pytest.mark.parametrize("language", ADAPTERS)
@@ -116,8 +120,8 @@ def test_token_vectors_are_those_of_a_calculation_by_hand(model, by_hand, langua
             assert matrix.shape == expected.shape
             assert matrix.astype(np.float32) == pytest.approx(expected, abs=1e-3)
             assert len(model.tokens(text, role=role)) == len(matrix)
-    assert model.tokens("a, b", role="document") == ["<s>", "<unk>", "a", " ", "b", "</s>"]
-    assert model.tokens("ab", role="query") == ["<s>", "<unk>", "a", "b", "</s>", *["<mask>"] * 27]
+    assert model.tokens("a, b", role="document") == ["<s>", "[unused1]", "a", " ", "b", "</s>"]
+    assert model.tokens("ab", role="query") == ["<s>", "[unused0]", "a", "b", "</s>", *["<mask>"] * 27]
 
 
 def test_the_same_text_in_another_language_has_other_vectors_in_the_cache_too(colbert, bench, by_hand):
@@ -178,6 +182,20 @@ def test_as_second_stage_it_rescores_the_pool_of_another(bench, expected):
     live = open_live(build("mine"), CORPUS, workbench=bench)
     top = stages.ranking.document[stages.ranking.query == 0]
     assert live.ask(QUESTIONS.texts[0], Wanted(language="en")).documents.tolist() == top.tolist()
+
+
+def test_beyond_the_limit_it_is_a_second_stage_only(colbert, monkeypatch, tmp_path):
+    for module in (late_interaction, rerank):
+        monkeypatch.setattr(module, "LIMIT", 5)
+    with pytest.raises(SystemRefusedError, match=r"declines 6 documents \(limit 5\); --force runs it"):
+        build("colbert-xm").needs(CORPUS, QUESTIONS)
+    forced = build("colbert-xm", force=True).needs(CORPUS, QUESTIONS)
+    assert [need.language for need in forced] == ["en", "fr", "zh-Hant", "en", "fr"]  # documents, then questions
+    assert own_systems.parts()["second"]["colbert-xm"] == "ColBERT-XM"
+    asked = own_systems.NewSystem("own", first="bm25", second="colbert-xm", pool=5)
+    assert own_systems.add(asked, tmp_path).parts == ("bm25", "colbert-xm")
+    needs = build("mine").needs(CORPUS, QUESTIONS)
+    assert {(need.role, need.language) for need in needs} == {("query", "en"), ("query", "fr")}
 
 
 def test_a_language_without_an_adapter_is_refused_by_name(colbert, bench):
@@ -284,6 +302,9 @@ def test_what_a_table_leaves_out_the_files_say_as_the_library_reads_them(extend_
     found = seeing.encode_tokens(["knee"], role="query")[1][0].astype(np.float32)
     assert found == pytest.approx(library.encode_query("knee", convert_to_numpy=True), abs=1e-3)
     assert np.abs(found - blind).max() > 2e-3
+    (home / "artifact.metadata").write_text('{"query_token_id": 7}')
+    with pytest.raises(SystemLoadError, match="odd: query_token_id = 7 in artifact"):
+        multi_vector.load(extend_catalogue("odd", **late), OPTIONS)
     (home / "artifact.metadata").unlink()
     with pytest.raises(SystemLoadError, match="query_marker is not in its table, nor is query_token_id in artifact"):
         multi_vector.load(extend_catalogue("mute", **late), OPTIONS)
@@ -302,7 +323,7 @@ def test_what_comes_by_import_is_named_and_never_run():
     assert not catalogue.available(flmr)
     needed = readiness(flmr, benchmark="mine")
     assert needed.missing == "FLMR comes by import: nothing here loads it"
-    assert needed.command == "python -m analysis import-run FILE --benchmark mine --system flmr"
+    assert needed.command == "python -m analysis import-run FILE --benchmark mine --task T --system flmr"
     assert (needed.by_run, needed.runs, catalogue.runs_here("flmr")) == (False, False, False)
     with pytest.raises(InputError, match="system 'flmr': nothing here loads it; its runs come by import-run"):
         build("flmr")
