@@ -96,6 +96,7 @@ def described(entry: Entry) -> str:
     elif entry.kind == "cross-encoder":
         words += ["re-ranks only", str(entry.function or entry.model or entry.folder)]
         words += [f"{entry.max_length} tokens"] if entry.max_length else []
+        words += [entry.dtype] if entry.dtype != "float32" else []
     elif entry.kind == "late-interaction":
         words += [f"MaxSim over the token vectors of {part}" for part in entry.parts]
     else:
@@ -107,7 +108,8 @@ def described(entry: Entry) -> str:
 def _encoding(entry: Entry) -> list[str]:
     words = [] if entry.url else [f"{entry.pooling} pooling" if entry.pooling else "pooling as its files say"]
     words += [_prompt(entry, role) for role in ("query", "document")]
-    return [*words, f"{entry.max_length} tokens"] if entry.max_length else words
+    words += [f"{entry.max_length} tokens"] if entry.max_length else []
+    return [*words, entry.dtype] if entry.dtype != "float32" else words
 
 
 def _prompt(entry: Entry, role: str) -> str:

@@ -150,7 +150,9 @@ def test_scores_go_through_what_the_folder_says(home, reranker, tmp_path, capsys
     (plain / "config.json").write_text(json.dumps(config))
     for folder, words in ((reranker, "after its sigmoid"), (plain, "as they are")):
         assert main(["add-system", f"of-{folder.name}", "--cross-encoder", "--folder", str(folder)]) == 0
-        assert f"its scores count {words}, as its files say" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert f"its scores count {words}, as its files say" in said
+        assert said.splitlines()[-1].endswith(f"next: add-system NAME --first A --second of-{folder.name}")
     pairs = [("fever", "Fever"), ("fever", "The train leaves"), ("knee pain", "pain of the knee")]
     squashed, raw = (
         cross_encoder.load(catalogue.entry(name), LoadOptions(offline=True)).score(pairs)
