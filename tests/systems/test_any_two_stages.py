@@ -163,9 +163,9 @@ def test_scores_go_through_what_the_folder_says(home, reranker, tmp_path, capsys
 
 
 def test_a_model_of_the_other_sort_is_told_at_once(home, reranker, tiny_model, tmp_path):
-    with pytest.raises(InputError, match=r"reads a query and a document together; expected --cross-encoder"):
+    with pytest.raises(InputError, match=r"reads a query and a document together: it is a cross-encoder"):
         own_systems.add(NewSystem("x", folder=reranker, pooling="mean"))
-    with pytest.raises(InputError, match=r"gives no score to a pair; expected it without --cross-encoder"):
+    with pytest.raises(InputError, match=r"gives no score to a pair: it is no cross-encoder"):
         own_systems.add(NewSystem("x", folder=tiny_model("bert"), cross_encoder=True))
     config = json.loads((reranker / "config.json").read_text())
     del config["id2label"]  # as transformers writes a model of two labels
