@@ -27,6 +27,9 @@ POOLINGS = ("mean", "cls", "last", "max")
 DTYPES = ("float32", "bfloat16", "int4")
 TOKENS = ("whitespace", "cjk-bigrams")
 
+SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
+"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
+
 SCORING = 1
 """Version of the ranking code; raised when a change to it changes scores, so that stored runs are not reused."""
 
@@ -276,9 +279,6 @@ DESCRIPTIVE = {
     *("name", "title", "short_title", "paradigm", "note", "licence", "source", "size_mb", "languages", "install"),
     *("requires", "key_variable", "batch", "timeout"),
 }
-SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
-"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
-
 LATER = {"code", "code_revision", "url", "function"}
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
