@@ -30,7 +30,8 @@ def add_system(options: argparse.Namespace) -> None:
     if told := own_systems.warning(asked, entry):
         print(f"warning: {told}", file=sys.stderr)
     if entry.kind == "cross-encoder":
-        print(f"{entry.note} add-system NAME --first A --second {entry.name}".strip(), file=sys.stderr)
+        then = f"It ranks nothing by itself; next: add-system NAME --first A --second {entry.name}"
+        print(f"{entry.note} {then}".strip(), file=sys.stderr)
 
 
 def remove_system(options: argparse.Namespace) -> None:

@@ -119,7 +119,8 @@ def add(asked: NewSystem, folder: Path | None = None) -> Entry:
         StoreError: the cache folder cannot be written.
     """
     entry, cache, settings = checked(asked, folder), paths.cache(folder), _settings(asked)
-    settings.setdefault("note", f"Added here: {described(entry)}. {warning(asked, entry)}".strip())
+    if entry.kind != "cross-encoder":  # what its note says stands in no list
+        settings["note"] = f"Added here: {described(entry)}. {warning(asked, entry)}".strip()
     return own.add(cache, asked.name, settings=settings)
 
 

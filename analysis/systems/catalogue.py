@@ -30,6 +30,9 @@ COMPUTED = ("float32", *HALVES)  # what sentence-transformers can be told; int4 
 TOKENS = ("whitespace", "cjk-bigrams")
 READS = ("text", "image", "text-image-mean")
 
+SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
+"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
+
 SCORING = 1
 """Version of the ranking code; raised when a change to it changes scores, so that stored runs are not reused."""
 
@@ -347,10 +350,6 @@ LATER = {
     *("code", "code_revision", "url", "function", "projections", "reads", "images"),
     *("query_marker", "document_marker", "query_length", "attend_to_masks", "skip_punctuation", "adapters"),
 }
-
-SCORED_BY = {".safetensors", ".json", ".txt", ".model"}
-"""Files of a local folder that decide scores: weights, configurations, vocabularies."""
-
 """Settings that came later: where a system has none, its fingerprint is what it was without them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")

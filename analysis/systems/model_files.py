@@ -24,7 +24,8 @@ def read_folder(folder: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     own = _config(folder)
     if _reads_pairs(folder, own):
-        raise InputError(f"folder {folder}: its model reads a query and a document together; expected --cross-encoder")
+        what = "reads a query and a document together: it is a cross-encoder (--cross-encoder)"
+        raise InputError(f"folder {folder}: its model {what}")
     hidden = own.get("hidden_size") or _part(own, "text_config").get("hidden_size")
     if hidden:
         found["dimension"] = hidden
@@ -45,7 +46,7 @@ def score_activation(folder: Path) -> str:
     """
     own, shipped = _config(folder), _json(folder / SHIPPED)
     if not _reads_pairs(folder, own):
-        raise InputError(f"folder {folder}: its model gives no score to a pair; expected it without --cross-encoder")
+        raise InputError(f"folder {folder}: its model gives no score to a pair: it is no cross-encoder")
     labels = own.get("num_labels") or len(_part(own, "id2label")) or 2  # the default is not written
     if _scores_classes(own) and labels != 1:
         raise InputError(f"folder {folder}: its model gives {labels} scores a pair, expected one")

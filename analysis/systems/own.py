@@ -96,6 +96,7 @@ def described(entry: Entry) -> str:
     elif entry.kind == "cross-encoder":
         words += ["re-ranks only", str(entry.function or entry.model or entry.folder)]
         words += [f"{entry.max_length} tokens"] if entry.max_length else []
+        words += [entry.dtype] if entry.dtype != "float32" else []
     elif entry.kind == "late-interaction":
         words += [f"MaxSim over the token vectors of {part}" for part in entry.parts]
     else:
@@ -114,6 +115,7 @@ def _encoding(entry: Entry) -> list[str]:
     words = [] if entry.url else [f"{entry.pooling} pooling" if entry.pooling else "pooling as its files say"]
     words += [_prompt(entry, role) for role in ("query", "document")]
     words += [f"{entry.max_length} tokens"] if entry.max_length else []
+    words += [entry.dtype] if entry.dtype != "float32" else []
     return [*words, _reading(entry)] if entry.reads else words
 
 

@@ -150,7 +150,9 @@ def test_scores_go_through_what_the_folder_says(home, reranker, tmp_path, capsys
     (plain / "config.json").write_text(json.dumps(config))
     for folder, words in ((reranker, "after its sigmoid"), (plain, "as they are")):
         assert main(["add-system", f"of-{folder.name}", "--cross-encoder", "--folder", str(folder)]) == 0
-        assert f"its scores count {words}, as its files say" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert f"its scores count {words}, as its files say" in said
+        assert said.splitlines()[-1].endswith(f"next: add-system NAME --first A --second of-{folder.name}")
     pairs = [("fever", "Fever"), ("fever", "The train leaves"), ("knee pain", "pain of the knee")]
     squashed, raw = (
         cross_encoder.load(catalogue.entry(name), LoadOptions(offline=True)).score(pairs)
@@ -161,9 +163,9 @@ def test_scores_go_through_what_the_folder_says(home, reranker, tmp_path, capsys
 
 
 def test_a_model_of_the_other_sort_is_told_at_once(home, reranker, tiny_model, tmp_path):
-    with pytest.raises(InputError, match=r"reads a query and a document together; expected --cross-encoder"):
+    with pytest.raises(InputError, match=r"reads a query and a document together: it is a cross-encoder"):
         own_systems.add(NewSystem("x", folder=reranker, pooling="mean"))
-    with pytest.raises(InputError, match=r"gives no score to a pair; expected it without --cross-encoder"):
+    with pytest.raises(InputError, match=r"gives no score to a pair: it is no cross-encoder"):
         own_systems.add(NewSystem("x", folder=tiny_model("bert"), cross_encoder=True))
     config = json.loads((reranker / "config.json").read_text())
     del config["id2label"]  # as transformers writes a model of two labels

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
-from analysis.errors import InputError
+from analysis.errors import InputError, SystemLoadError
 from analysis.jobs import own_systems
 from analysis.jobs.own_systems import NewSystem
 from analysis.paths import Cache
-from analysis.systems import bm25, catalogue, model_files, own
+from analysis.systems import bm25, catalogue, encoders, model_files, own
 from analysis.systems.assemble import build
 from analysis.systems.readiness import readiness
+from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 from analysis.views.system_facts import system_facts
 
@@ -168,6 +169,32 @@ def test_a_folder_must_say_how_it_pools(home, tiny_model):
     with pytest.raises(InputError, match=r"--pooling mean, cls, last, max \(the wrong one gives plausible"):
         own_systems.add(NewSystem("bare", folder=bare))
     assert own_systems.add(NewSystem("bare", folder=bare, pooling="cls")).dimension == 32
+
+
+def test_a_hub_model_must_say_how_it_pools_once_it_is_here(home, tiny_model, tmp_path, monkeypatch):
+    named = tmp_path / "hub" / "models--org--bare"
+    (named / "refs").mkdir(parents=True)
+    (named / "refs" / "main").write_text("a" * 40)
+    entry = own_systems.add(NewSystem("bare", model="org/bare", dimension=32))  # nothing of it is here yet
+    (named / "snapshots").mkdir()
+    tiny_model("bert").rename(named / "snapshots" / ("a" * 40))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with pytest.raises(SystemLoadError, match="its files do not say how token vectors become one; expected a pooling"):
+        encoders.load(entry, LoadOptions(offline=True))
+
+
+def test_a_changed_configuration_of_a_folder_is_another_system(home, folder):
+    before = catalogue.fingerprint(own_systems.add(NewSystem("mine", folder=folder)))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 8}')
+    assert catalogue.fingerprint(catalogue.entry("mine")) != before
+
+
+def test_a_pooling_that_the_files_contradict_is_told(command, folder):
+    code, _, said = command("add-system", "mine", "--folder", str(folder), "--pooling", "mean", "--dry-run")
+    assert code == 0
+    assert "checked, nothing kept: mine: multilingual dense, 32 dimensions, mean pooling" in said
+    assert "warning: Its pooling is set to mean, its files say cls." in said
+    assert own_systems.added() == ()
 
 
 def test_a_folder_without_safetensors_is_refused(home, tmp_path):
