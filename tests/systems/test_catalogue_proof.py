@@ -51,8 +51,8 @@ PROOFS = {
     "qwen3-embedding-0.6b": Proof("qwen3", 1024, "lasttoken", 8192, SEARCH),
     "labse": Proof("bert", 768, "cls", 256, projections=(768,), activation="Tanh", own_limit=256),
     "mmed-embed": Proof("xlm-roberta", 768, "mean", 256),
-    "clip-vit-b-32-multilingual": Proof("distilbert", 512, "mean", 128, shipped={"projections": [SMALL]}),
-    "clip-vit-b-32-multilingual-text-image": Proof("distilbert", 512, "mean", 128, shipped={"projections": [SMALL]}),
+    "clip-vit-b-32-multilingual": Proof("distilbert", 512, "mean", 128, projections=(768,)),
+    "clip-vit-b-32-multilingual-text-image": Proof("distilbert", 512, "mean", 128, projections=(768,)),
 }
 SEEING = {  # what of a query is read; what their vectors are is proven in test_images.py
     "clip-vit-b-32": "text",
