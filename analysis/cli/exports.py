@@ -237,6 +237,7 @@ def _beir(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
                     "language": corpus.languages[place],
                     "family": documents.family[place],
                     **_given(documents, place, ("sibling_group", "related_group")),
+                    **({"image": corpus.images[place].path} if place in corpus.images else {}),
                 }
                 for place in range(len(corpus))
             ),

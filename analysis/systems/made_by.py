@@ -61,9 +61,9 @@ def no_vectors(run: RunRow) -> str | None:
     origin = made_by(run)
     if origin.entry is None:
         return origin.reason
-    if reads_images(run):
-        return OF_IMAGES
-    return None if origin.entry.kind == "dense" else NO_VECTORS
+    if origin.entry.kind != "dense":
+        return NO_VECTORS
+    return OF_IMAGES if reads_images(run) else None
 
 
 def reads_images(run: RunRow) -> bool:

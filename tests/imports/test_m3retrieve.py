@@ -8,7 +8,8 @@ from analysis.cli import main
 from analysis.errors import InputError
 from analysis.imports import folder as folders
 from analysis.imports.parts import Options
-from analysis.model import Image
+from analysis.jobs.import_benchmark import UPLOADED, BenchmarkRequest, read_benchmark
+from analysis.model import Image, silent
 from tests.hand_made import state
 from tests.imports.imported import grades, lines, stored, task_of, written
 
@@ -107,6 +108,13 @@ def test_where_images_are_is_kept_and_none_is_opened(folder, cache):
     assert [corpus.ids[position] for position in corpus.images] == [f"{place}:d3", "VisualContext/Thorax and Lung:d3"]
     assert store.n_images(task.task_id) == {"query": 4, "document": 2}
     assert store.faults() == []
+
+
+def test_uploaded_images_are_said_to_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
+    path = written(tmp_path / "cache" / "uploads" / "1" / "m3", of("heart"))
+    request = BenchmarkRequest(path, "mine", options=Options(format="m3retrieve", **ENGLISH))
+    assert UPLOADED in read_benchmark(request, progress=silent).benchmark.notes
 
 
 def test_the_same_benchmark_from_elsewhere_says_where_its_images_are_now(folder, cache):

@@ -170,6 +170,16 @@ def test_what_looks_at_texts_alone_says_why_not(made, monkeypatch):
         planned(WhatIf("pictures", "main", "centre", ("seen",)))
 
 
+def test_why_it_fails_counts_tokens_and_leaves_vectors_out(made, monkeypatch):
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(made / "cache"))
+    call(made / "cache", "diagnose", "--benchmark", "pictures")
+    store, task, runs = stored(made)
+    found = store.diagnoses(task.task_id)
+    text, image = found[runs["seen-text"].run_id], found[runs["seen"].run_id]
+    assert (text.token_limit, text.tokens_reason, text.vectors_reason) == (77, None, OF_IMAGES)
+    assert (image.tokens_reason, image.vectors_reason) == (OF_IMAGES, OF_IMAGES)
+
+
 def test_a_benchmark_without_images_is_refused_and_the_page_knows(made, visit, tmp_path):
     cache = made / "cache"
     plain = {"corpus.jsonl": lines([{"_id": "d1", "text": "a knee", "language": "en"}]),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from by_hand import DOCUMENTS, JUDGEMENTS, QUERIES, RANKING, TASK, benchmark, facts
 
-from analysis.model import Document, Figure, Flag, Judgement, PublishedResult, Query, Task
+from analysis.model import Document, Figure, Flag, Image, Judgement, PublishedResult, Query, Task
 from analysis.paths import Cache
 from analysis.store import read, write
 
@@ -45,6 +45,7 @@ def stored(cache):
         published = PublishedResult("main", "base", "x.json", "0", None, None, None, None, (figure,))
         writer.add_published(task_id, published)
         writer.flag(task_id, dataclasses.replace(TASK, flags=(Flag("query", "q-en", "no text"),)))
+        writer.place_images(task_id, dataclasses.replace(TASK, images=(Image("query", "q-en", "a.png", "/data"),)))
     return read.open_store(cache)
 
 

@@ -142,10 +142,10 @@ def test_a_store_of_schema_1_loses_nothing(cache, tmp_path, monkeypatch):
 
 
 def only_known(insert):
-    """The writer of before: it knew no attributes and no flags."""
+    """The writer of before: it knew no attributes, no flags and no images."""
 
     def known(self, table, rows):
-        if table not in {"query_attribute", "flag"}:
+        if table not in {"query_attribute", "flag", "image"}:
             insert(self, table, rows)
 
     return known

@@ -52,7 +52,6 @@ PROOFS = {
     "labse": Proof("bert", 768, "cls", 256, projections=(768,), activation="Tanh", own_limit=256),
     "mmed-embed": Proof("xlm-roberta", 768, "mean", 256),
     "clip-vit-b-32-multilingual": Proof("distilbert", 512, "mean", 128, projections=(768,)),
-    "clip-vit-b-32-multilingual-text-image": Proof("distilbert", 512, "mean", 128, projections=(768,)),
 }
 SEEING = {  # what of a query is read; what their vectors are is proven in test_images.py
     "clip-vit-b-32": "text",
@@ -144,6 +143,7 @@ def test_every_model_of_the_catalogue_has_its_proof():
     models = [entry for entry in catalogue.catalogue().values() if (entry.model or entry.folder) and not entry.package]
     assert {entry.name for entry in models if entry.kind == "dense"} == set(PROOFS) | set(SEEING)
     assert {entry.name: entry.reads for entry in models if entry.reads} == SEEING
+    assert {(entry.dimension, entry.paradigm) for entry in models if entry.reads} == {(512, "multimodal dense")}
     assert {entry.name for entry in models if entry.kind == "cross-encoder"} == set(PAIRS)
     assert {entry.name for entry in models if entry.kind not in ("dense", "cross-encoder")} == set(PROVEN)
 

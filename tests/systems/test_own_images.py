@@ -129,10 +129,8 @@ def test_one_folder_at_home_serves_every_table_of_its_model(clip, home):
         assert (entry.folder, entry.revision, entry.sha256) == (folder, None, None)
     two = catalogue.entry("clip-vit-b-32-multilingual")
     assert two.folder is None
-    assert readiness(two).missing == "mCLIP B/32 text (0.5 GB) is to be downloaded"
+    assert readiness(two).missing == "CLIP multilingual text (0.5 GB) is to be downloaded"
     before = catalogue.fingerprint(catalogue.entry("clip-vit-b-32-image"))
-    file = home / "models" / "clip-vit-b-32" / "0_CLIPModel" / "processor_config.json"
-    config = json.loads(file.read_text())
-    config["image_processor"]["do_center_crop"] = False  # another picture of the same image
-    file.write_text(json.dumps(config))
+    file = home / "models" / "clip-vit-b-32" / "0_CLIPModel" / "preprocessor_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"do_center_crop": False}))  # sees more of an image
     assert catalogue.fingerprint(catalogue.entry("clip-vit-b-32-image")) != before

@@ -122,9 +122,12 @@ def clip(folder: Path, *, dimension: int, seed: int = 3) -> Path:
     tokens = t.PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token=end, unk_token=end, bos_token=start, eos_token=end
     )
-    seen = t.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
     inner = folder / "0_CLIPModel"
-    t.CLIPProcessor(image_processor=seen, tokenizer=tokens).save_pretrained(inner)
+    tokens.save_pretrained(inner)
+    levels = {"image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}
+    steps = dict.fromkeys(["do_center_crop", "do_normalize", "do_resize"], True)
+    seen = {"feature_extractor_type": "CLIPFeatureExtractor", "crop_size": SIDE, "size": SIDE, "resample": 3}
+    (inner / "preprocessor_config.json").write_text(json.dumps(seen | levels | steps))  # as old as the hub's
     small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
     ids = {"bos_token_id": vocabulary[start], "eos_token_id": vocabulary[end], "pad_token_id": vocabulary[end]}
     text = {"vocab_size": len(vocabulary), "max_position_embeddings": 77, **ids, **small}
