@@ -257,7 +257,7 @@ class _SentenceTransformer:
         return _unit(vectors.reshape(len(texts), self.dimension or -1), texts, system=self.entry)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
-        arguments = {**self._arguments(role), "device": self._crew.devices[0]}
+        arguments = {**self._arguments(role), **self._crew.alone()}
         with self._lock:
             rows = self._model.encode(list(texts), output_value=None, **arguments)
         if any("token_embeddings" not in row for row in rows):
