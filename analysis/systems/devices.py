@@ -142,7 +142,11 @@ class Crew:
         """How the model is told to divide that many inputs."""
         if self._pool:
             return {"pool": self._pool, "chunk_size": math.ceil(count / self.passes)}
-        return {"device": self.devices[0]}
+        return self.alone()
+
+    def alone(self) -> dict[str, Any]:
+        """How it is told to use the first device: where there are several, a pool has moved it to the processor."""
+        return {"device": self.devices[0]} if len(self.devices) > 1 else {}
 
     @contextmanager
     def lent(self) -> Iterator[None]:

@@ -276,7 +276,7 @@ class _SentenceTransformer:
         return [{"text": text} for text in texts] if self.sees else list(texts)
 
     def encode_tokens(self, texts: Sequence[str], *, role: Role) -> tuple[Vectors, list[TokenMatrix]]:
-        arguments = {**self._arguments(role), "device": self._crew.devices[0]}
+        arguments = {**self._arguments(role), **self._crew.alone()}
         with self._lock:
             rows = self._model.encode(self._as_texts(texts), output_value=None, **arguments)
         if any("token_embeddings" not in row for row in rows):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from analysis.cli import main
 from analysis.jobs.run import RunRequest, run
@@ -199,6 +200,13 @@ def test_every_run_says_what_was_cut_whether_or_not_it_encoded_anything(stored, 
     assert said["tiny"][0] == DOCUMENTS
     assert said["reranked"][0] == f"Tiny: {DOCUMENTS}"
     assert said["bm25"] == ()
+    page = AppTest.from_file(str(ROOT / "pages" / "data.py"), default_timeout=120).run()
+    page = page.selectbox(key="managed-run").set_value("run tiny").run()
+    shown = " ".join(element.proto.body for element in page.get("html"))
+    assert DOCUMENTS in shown
+    assert "texts per second" in shown
+    assert "languages ja cut" not in shown  # the record below says it in words only
+    assert not page.exception
 
 
 def test_the_words():
