@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from analysis.imports import tables
 from analysis.imports.faults import Faults
 from analysis.imports.lines import numbered
 from analysis.imports.tables import Columns
+from analysis.store.vector_file import Rows, blocks, room
 
 KIND = "point dropped"  # what a lenient import would do; there is none
 COLUMNS = Columns(
@@ -29,7 +31,7 @@ class Vectors(NamedTuple):
     """Vectors of some texts of one kind."""
 
     position: NDArray[np.int32]  # (n,) in the task, ascending
-    vectors: NDArray[np.float32]  # (n, d) unit rows
+    vectors: Rows  # (n, d) unit rows
 
 
 class Coordinates(NamedTuple):
@@ -63,18 +65,26 @@ def read_vectors(path: Path, ids: Path, *, known: Mapping[str, int], kind: str) 
         if name in seen:
             raise InputError(f"{ids}, line {line}: id {name!r} again, first in line {seen[name]}; expected it once")
         seen[name] = line
-    length = np.linalg.norm(matrix, axis=1)
-    bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
-    if len(bad):
-        raise InputError(f"{path}, row {bad[0] + 1}: a vector of length {length[bad[0]]}, expected finite and above 0")
     position = np.array([known[name] for _, name in lines], dtype=np.int32)
     order = np.argsort(position)
-    return Vectors(position[order], (matrix / length[:, np.newaxis])[order].astype(np.float32))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    made = room(Path(tempfile.gettempdir()), (len(matrix), matrix.shape[1]))
+    for block in blocks(made):
+        rows = matrix[block].astype(np.float64)
+        length = np.linalg.norm(rows, axis=1)
+        bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
+        if len(bad):
+            row, wrong = block.start + bad[0] + 1, length[bad[0]]
+            raise InputError(f"{path}, row {row}: a vector of length {wrong}, expected finite and above 0")
+        made[place[block]] = (rows / length[:, np.newaxis]).astype(np.float32)
+    return Vectors(position[order], made)
 
 
-def _matrix(path: Path) -> NDArray[np.float64]:
+def _matrix(path: Path) -> NDArray[Any]:
+    """The matrix, mapped."""
     try:
-        found = np.load(path, allow_pickle=False)
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{path}: {reason}; expected a NumPy file (.npy) of numbers") from error
@@ -83,7 +93,7 @@ def _matrix(path: Path) -> NDArray[np.float64]:
         raise InputError(f"{path}: shape {shape}, expected a matrix with a row for each text")
     if found.dtype.kind not in "fiu":
         raise InputError(f"{path}: numbers of type {found.dtype}, expected real ones")
-    return found.astype(np.float64)
+    return found
 
 
 def read_coordinates(path: Path, *, documents: Mapping[str, int], queries: Mapping[str, int]) -> Coordinates:
