@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -15,9 +16,7 @@ from analysis.imports import tables
 from analysis.imports.faults import Faults
 from analysis.imports.lines import numbered
 from analysis.imports.tables import Columns
-
-BLOCK = 1 << 14
-"""Rows that are read at once."""
+from analysis.store.vector_file import Rows, blocks, room
 
 MOST = float(np.finfo(np.float32).max)
 """Length of a vector that single precision does not hold."""
@@ -35,7 +34,7 @@ class Vectors(NamedTuple):
     """Vectors of some texts of one kind."""
 
     position: NDArray[np.int32]  # (n,) in the task, ascending
-    vectors: NDArray[np.float32]  # (n, d) unit rows, unless they were wanted as they are
+    vectors: Rows  # (n, d) unit rows, unless they were wanted as they are
     lengths: tuple[float, float] = (1.0, 1.0)  # the least and the largest in the file
 
 
@@ -86,28 +85,28 @@ def read_vectors(
 
 def _rows(
     path: Path, matrix: NDArray[np.number], names: list[str], *, order: NDArray[np.intp], unit: bool
-) -> tuple[NDArray[np.float32], tuple[float, float]]:
+) -> tuple[Rows, tuple[float, float]]:
     """The rows in an order of their own, checked; a block at a time, as the file may be large. And their lengths."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    rows, ends = np.empty(matrix.shape, dtype=np.float32), []
-    for start in range(0, len(matrix), BLOCK):
-        block = matrix[start : start + BLOCK].astype(np.float64)
-        length = np.linalg.norm(block, axis=1)
+    made, ends = room(Path(tempfile.gettempdir()), (len(matrix), matrix.shape[1])), []
+    for block in blocks(made):
+        rows = matrix[block].astype(np.float64)
+        length = np.linalg.norm(rows, axis=1)
         bad = np.flatnonzero(~(length < MOST) | ((length == 0) & unit))  # NaN is not below anything
         if len(bad):
             expected = "finite and above 0" if unit else "finite"
-            at = start + int(bad[0])
+            at = block.start + int(bad[0])
             raise InputError(
                 f"{path}, row {at + 1}, id {names[at]!r}: a vector of length {length[bad[0]]}, expected {expected}"
             )
-        rows[place[start : start + BLOCK]] = block / length[:, np.newaxis] if unit else block
+        made[place[block]] = (rows / length[:, np.newaxis] if unit else rows).astype(np.float32)
         ends += [length.min(), length.max()]
-    return rows, (float(min(ends)), float(max(ends)))
+    return made, (float(min(ends)), float(max(ends)))
 
 
 def _matrix(path: Path) -> NDArray[np.number]:
-    """What the file holds, read when it is looked at."""
+    """What the file holds, mapped: read when it is looked at."""
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.errors import InputError
 from analysis.imports.vectors import Coordinates, Vectors, read_coordinates, read_vectors
@@ -18,6 +17,7 @@ from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.read import Store, TaskRow
+from analysis.store.vector_file import Rows
 
 READ = "read the files"
 
@@ -65,7 +65,7 @@ def give_map(cache: Cache, *, given: Given, request: MapRequest, progress: Progr
         else:
             texts, vectors = _vectors(store, task, given, known)
             progress(READ, 1, 1)
-            add(writer, task, system, texts, (vectors,), request=request, fingerprint=None, progress=progress)
+            add(writer, task, system, texts, vectors, request=request, fingerprint=None, progress=progress)
     return MapReport(task.name, (system,), ())
 
 
@@ -82,9 +82,7 @@ def _check(given: Given) -> None:
         raise InputError("expected either vectors with their ids, or a table of coordinates")
 
 
-def _vectors(
-    store: Store, task: TaskRow, given: Given, known: Sequence[dict[str, int]]
-) -> tuple[Texts, NDArray[np.float32]]:
+def _vectors(store: Store, task: TaskRow, given: Given, known: Sequence[dict[str, int]]) -> tuple[Texts, list[Rows]]:
     """The vectors and their texts, documents first."""
     parts: list[Vectors] = []
     for path, ids, names, kind in (
@@ -101,7 +99,7 @@ def _vectors(
     everything = texts_of(store, task)
     chosen = np.concatenate([parts[0].position, parts[1].position + task.n_documents])
     texts = Texts(*(column[chosen] for column in everything))
-    return texts, np.concatenate([part.vectors for part in parts if len(part.position)])
+    return texts, [part.vectors for part in parts if len(part.position)]
 
 
 def _keep(writer: write.Writer, task: TaskRow, system: str, found: Coordinates) -> None:

@@ -162,7 +162,7 @@ def _ranking(store: Store, checked: _Checked, progress: Progress) -> Ranking:
     ids = tuple(map(str, store.documents(task.task_id).id[: task.n_documents]))
     exact = Index(checked.documents.vectors, tie_order=Corpus.of(ids, languages=(), texts=()).tie_order)
     return exact.search(
-        checked.queries.vectors,
+        checked.queries.vectors[:],
         depth=min(DEPTH, task.n_documents),
         excluded=store.excluded(task.task_id),
         progress=progress,

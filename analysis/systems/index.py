@@ -26,6 +26,9 @@ BATCH = 256
 FOUND = 2**27
 """Bytes of the best documents of queries held while the documents are gone through."""
 
+MANY = 10_000
+"""Excluded documents of a query beyond which it is scored in full: as many more would have to be found for all."""
+
 Hits = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
 """Query, document and score of each hit."""
 
@@ -73,7 +76,7 @@ class Index:
             step: what progress calls this.
         """
         without = excluded or {}
-        most = max(map(len, without.values()), default=0)
+        most = max((len(gone) for gone in without.values() if len(gone) <= MANY), default=0)
         reach = min(len(self._first), depth + 1 + most)
         size = max(BATCH, FOUND // (8 * max(1, reach)) // BATCH * BATCH)
         hits: list[Hits] = []
@@ -179,7 +182,7 @@ class Index:
         kept = ~_are_excluded(query, document, gone=gone, count=len(self.tie_order))
         kept[kept] = _ranks(query[kept]) <= depth
         query, document, score = query[kept], document[kept], score[kept]
-        ambiguous = np.zeros(len(queries), dtype=bool)
+        ambiguous = np.array([len(documents) > MANY for documents in gone])
         if scores.shape[1] < len(self._first):
             ambiguous[query[score <= scores[query, -1]]] = True
         clear = ~ambiguous[query]

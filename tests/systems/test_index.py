@@ -52,6 +52,7 @@ def test_search_equals_brute_force_whatever_ties_in_memory_and_in_a_file(data):
         patch.setattr(vector_file, "BLOCK", 4 * dimension * data.draw(st.integers(1, 9)))
         patch.setattr(index, "FOUND", 1)
         patch.setattr(index, "BATCH", 2)
+        patch.setattr(index, "MANY", 1)
         found = search(mapped(documents), queries, depth=depth, tie_order=tie_order, excluded=excluded)
     assert rows(found) == right
 
