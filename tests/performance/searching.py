@@ -166,7 +166,11 @@ def rows():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_vectors(folder)
-        plain, some, graph = (taken(what, folder) for what in ("exact", "lists", "hnsw"))
+        return table(*(taken(what, folder) for what in ("exact", "lists", "hnsw")))
+
+
+def table(plain, some, graph):
+    """Exact search, lists and graph as rows."""
     work = f"{DOCUMENTS:,} × {WIDTH} synthetic vectors, {QUERIES} queries at depth {DEPTH:,}"
     at_depth = plain[f"at {DEPTH}"]
     return [
