@@ -146,7 +146,8 @@ def test_a_table_gives_the_vectors_of_a_calculation_by_hand(row, model, tmp_path
         assert encoder.encode(TEXTS, role=role) == pytest.approx(expected, abs=2e-5)
     assert encoder.tokens("photo.png", role="query") == list("photo.png")
     assert len(encoder.tokens("x" * 200, role="query")) == 75
-    assert encoder.lengths(["x" * 200, "pain"]).tolist() == [77, 6]
+    assert encoder.lengths(["x" * 200, "pain"], role="query").tolist() == [202, 6]
+    assert encoder.limit == 77
     pictures = [drawn(1), drawn(2, (40, 90)), drawn(3, (200, 33))]
     expected = np.array([image_by_hand(model, picture) for picture in pictures])
     assert encoder.encode_images(pictures) == pytest.approx(expected, abs=2e-5)

@@ -83,7 +83,7 @@ def test_a_clip_folder_says_what_it_is(clip):
 def test_a_clip_model_is_added_and_loads(clip, inner):
     entry = own_systems.add(NewSystem("mine", folder=clip / inner, reads="text-image-mean"))
     assert own.described(entry) == (
-        "multimodal dense, 24 dimensions, its own pooling, its own query prompt, its own document prompt, 77 tokens, "
+        "multimodal dense, 24 dimensions, pooling as its files say, no query prompt, no document prompt, 77 tokens, "
         "reads a query's text and image, their mean"
     )
     encoder = encoders.load(entry, LoadOptions(offline=True))
