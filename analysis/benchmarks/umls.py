@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from analysis.errors import InputError
 from analysis.languages import canonical
@@ -36,8 +36,20 @@ CUI = Rule("CUI", r"C\d{7}", "C and seven digits")
 SUPPRESS = Rule("SUPPRESS", "[NOEY]", "one of N, O, E, Y")
 ATOM = r"A\d{7,8}"
 
+CONCEPTS_COLUMNS = (
+    "CUI", "LAT", "TS", "LUI", "STT", "SUI", "ISPREF", "AUI", "SAUI", "SCUI", "SDUI", "SAB", "TTY", "CODE", "STR",
+    "SRL", "SUPPRESS", "CVF",
+)  # fmt: skip
+DEFINITIONS_COLUMNS = (
+    "CUI", "AUI", "ATUI", "SATUI", "SAB", "DEF", "SUPPRESS", "CVF",
+)  # fmt: skip
+RELATIONS_COLUMNS = (
+    "CUI1", "AUI1", "STYPE1", "REL", "CUI2", "AUI2", "STYPE2", "RELA", "RUI", "SRUI", "SAB", "SL", "RG", "DIR",
+    "SUPPRESS", "CVF",
+)  # fmt: skip
+
 CONCEPTS = Layout(
-    tuple("CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF".split()),
+    CONCEPTS_COLUMNS,
     (
         CUI,
         Rule("LAT", "[A-Z]{3}", "three capital letters"),
@@ -60,7 +72,7 @@ CONCEPTS = Layout(
     },
 )
 DEFINITIONS = Layout(
-    tuple("CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF".split()),
+    DEFINITIONS_COLUMNS,
     (
         CUI,
         Rule("AUI", ATOM, "A and seven or eight digits"),
@@ -71,7 +83,7 @@ DEFINITIONS = Layout(
     {"cui": "CUI", "aui": "AUI", "atui": "ATUI", "vocabulary": "SAB", "text": "DEF", "suppress": "SUPPRESS"},
 )
 RELATIONS = Layout(
-    tuple("CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF".split()),
+    RELATIONS_COLUMNS,
     (
         Rule("CUI1", CUI.pattern, CUI.expected),
         Rule("REL", "[A-Z]{2,3}", "two or three capital letters"),
@@ -89,8 +101,8 @@ RELATIONS = Layout(
 )
 FILES: Mapping[str, Layout] = {"MRCONSO": CONCEPTS, "MRDEF": DEFINITIONS, "MRREL": RELATIONS}
 
-SUPPRESSED = {"O": "obsolete", "E": "suppressed by an editor", "Y": "suppressed by its source"}
-"""What UMLS says with SUPPRESS; N is what counts."""
+SUPPRESSED = {"N": "used", "O": "obsolete", "E": "suppressed by an editor", "Y": "suppressed by its source"}
+"""What becomes of an atom, by what UMLS says with SUPPRESS."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +131,22 @@ def prepare(folder: Path, cache: Path, *, progress: Progress = silent) -> Terms:
     prepared = {name: _prepared(path, cache, name, progress) for name, path in sources.items()}
     found = Terms(
         cache,
-        *(file for file, _ in prepared.values()),
+        atoms=prepared["MRCONSO"][0],
+        definitions=prepared["MRDEF"][0],
+        relations=prepared["MRREL"][0],
         checksums={name: source.sha256 for name, (_, source) in prepared.items()},
     )
     languages = {lat: _language(lat, sources["MRCONSO"]) for lat in found.languages_as_written()}
     return found.spoken(languages)
+
+
+def atom_counts(terms: Terms) -> dict[str, dict[str, int]]:
+    """Atoms by language and by what becomes of them."""
+    counted: dict[str, dict[str, int]] = {}
+    for (language, suppress), n in terms.atom_counts().items():
+        row = counted.setdefault(language, dict.fromkeys(SUPPRESSED.values(), 0))
+        row[SUPPRESSED[suppress]] += n
+    return counted
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -227,9 +250,9 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     Raises:
         InputError: a line is no UTF-8, or a packed file ends too early.
     """
-    stream: IO[bytes] = gzip.open(path) if rrf.is_gzip(path) else path.open("rb")
     number = 0
-    with stream:
+    with path.open("rb") as plain, gzip.GzipFile(fileobj=plain) as unpacked:
+        stream = cast("IO[bytes]", unpacked if rrf.is_gzip(path) else plain)
         try:
             for number, line in enumerate(stream, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")

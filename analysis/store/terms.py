@@ -84,9 +84,7 @@ class Terms:
 
     def vocabulary_counts(self) -> dict[str, int]:
         """Atoms that count, by source vocabulary."""
-        return dict(
-            self._rows("SELECT vocabulary, count(*) FROM atoms WHERE suppress = 'N' GROUP BY ALL ORDER BY ALL")
-        )
+        return dict(self._rows("SELECT vocabulary, count(*) FROM atoms WHERE suppress = 'N' GROUP BY ALL ORDER BY ALL"))
 
     def concept_count(self) -> int:
         """Concepts with an atom that counts."""
@@ -236,7 +234,7 @@ inside AS (
 )
 SELECT DISTINCT text, language, key FROM inside WHERE length(key) >= {FEWEST_CHARACTERS}
 UNION SELECT text, language, key FROM stem WHERE key <> ''
-"""
+"""  # noqa: S608 (numbers of ours)
 """Every run of words, or of characters, that a term could be; the whole text however short it is."""
 
 KNOWN = """

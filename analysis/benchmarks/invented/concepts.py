@@ -1,4 +1,4 @@
-"""Which invented concepts there are, in which languages, and which traps each has: the same for every file of a seed."""
+"""Which invented concepts there are, in which languages, and which traps each has: one answer a seed and number."""
 
 from __future__ import annotations
 
@@ -82,31 +82,34 @@ class Concepts:
         return speech.name(self._spellings[speech.lat][chosen + shelf * self.n], capital=capital)
 
 
-def everywhere(numbers: Places) -> NDArray[np.bool_]:
+Which = NDArray[np.bool_]
+
+
+def everywhere(numbers: Places) -> Which:
     """Concepts that every language has a name for."""
-    return numbers % 5 == 0
+    return np.equal(numbers % 5, 0)
 
 
-def undefined(numbers: Places) -> NDArray[np.bool_]:
+def undefined(numbers: Places) -> Which:
     """Concepts without a definition."""
-    return numbers % 10 == 9
+    return np.equal(numbers % 10, 9)
 
 
-def formerly(numbers: Places) -> NDArray[np.bool_]:
+def formerly(numbers: Places) -> Which:
     """Concepts with a suppressed atom."""
-    return numbers % 4 == 0
+    return np.equal(numbers % 4, 0)
 
 
-def twins(numbers: Places) -> NDArray[np.bool_]:
+def twins(numbers: Places) -> Which:
     """Concepts that share a string with another."""
-    return numbers % 20 // 2 == 6
+    return np.equal(numbers % 20 // 2, 6)
 
 
-def abbreviated(numbers: Places) -> NDArray[np.bool_]:
+def abbreviated(numbers: Places) -> Which:
     """Concepts with a term of two letters."""
-    return numbers % 5 == 2
+    return np.equal(numbers % 5, 2)
 
 
-def in_quotes(numbers: Places) -> NDArray[np.bool_]:
+def in_quotes(numbers: Places) -> Which:
     """Concepts with a term in quotes."""
-    return numbers % 7 == 3
+    return np.equal(numbers % 7, 3)

@@ -93,7 +93,8 @@ def _named(of: Concepts, speech: Speech, kind: str, place: int) -> str:
         return ""
     able = _able(of, speech, kind)
     chosen = able[[(place // len(KINDS) + 3 * (place % len(KINDS))) % len(able)]]
-    return _wording(of, speech, kind, chosen)[0].as_py()[kind == "misspelt" :]
+    named: str = _wording(of, speech, kind, chosen)[0].as_py()
+    return named[1:] if kind == "misspelt" else named
 
 
 def _able(of: Concepts, speech: Speech, kind: str) -> Places:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -97,10 +98,15 @@ def write(folder: Path, of: Concepts, *, options: Options, progress: Progress = 
     }
 
 
-def _file(path: Path) -> IO[bytes]:
+@contextlib.contextmanager
+def _file(path: Path) -> Iterator[IO[bytes]]:
     """A new file; a packed one says no name and no time, so that the same rows are the same bytes."""
-    handle = path.open("wb")
-    return gzip.GzipFile(filename="", mode="wb", fileobj=handle, compresslevel=3, mtime=0) if path.suffix == ".gz" else handle  # type: ignore[return-value]  # fmt: skip
+    with path.open("wb") as plain:
+        if path.suffix != ".gz":
+            yield plain
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=plain, compresslevel=3, mtime=0) as packed:
+            yield cast("IO[bytes]", packed)
 
 
 def _put(handle: IO[bytes], lines: pa.Array, end: str) -> None:
