@@ -86,15 +86,13 @@ class _Builder:
         self._terms = terms
         self._linker = linker
         self._progress = progress
-        self._defined: dict[str, list[Definition]] = defaultdict(list)
-        for row in terms.every_definition():
-            self._defined[row.cui].append(row)
+        self._defined = set(terms.defined())
 
     def benchmark(self) -> Benchmark:
         tags = cui_tagger.tag(
             self._stems.stems,
             self._terms,
-            defined=self._defined.keys(),
+            defined=self._defined,
             linker=self._linker,
             limits=self._options.limits,
             progress=self._progress,
@@ -102,7 +100,7 @@ class _Builder:
         asked = self._asked(tags)
         answers = dict.fromkeys(sorted({found.cui for _, found in asked if found.cui}))
         negatives = self._negatives(answers, {found.cui for found in tags if found.cui})
-        documents = tuple(_documents(row for cui in sorted({*answers, *negatives}) for row in self._defined[cui]))
+        documents = tuple(_documents(self._terms.meanings({*answers, *negatives})))
         queries = tuple(_query(stem, found) for stem, found in asked)
         task = Task(
             TASK,
@@ -138,7 +136,8 @@ class _Builder:
         if self._linker is None:
             return self._terms.near(answers, among=free, most=NEIGHBOURS)
         k = min(NEIGHBOURS, len(free))
-        texts, candidates = ([self._gist(cui) for cui in concepts] for concepts in (answers, free))
+        gists = self._terms.gists({*answers, *free})
+        texts, candidates = ([gists[cui] for cui in concepts] for concepts in (answers, free))
         places, cosines = self._linker.nearest(texts, candidates, k=k, what="definitions")
         rows = [
             (place + 1, -round(cosine, cui_tagger.DIGITS), cui, free[row])
@@ -146,11 +145,6 @@ class _Builder:
             for place, (row, cosine) in enumerate(zip(found, near, strict=True))
         ]
         return [Near(cui, other, place) for place, _, cui, other in sorted(rows)]
-
-    def _gist(self, cui: str) -> str:
-        """One definition that stands for a concept: in English where there is one."""
-        rows = self._defined[cui]
-        return next((row for row in rows if row.language == "en"), rows[0]).text
 
     def _coverage(
         self, tags: Sequence[Tag], asked: Sequence[tuple[Stem, Tag]], documents: Sequence[Document]

@@ -19,7 +19,7 @@ BUILDS = ("mmed-task1",)
 FLAGS = ("umls", "mmedbench", "tagger", "least", "negatives")
 """What only these builds may be told, beside how a tagger is loaded."""
 
-LOADING = ("offline", "trust_remote_code")
+LOADING = ("offline", "trust_remote_code", "allow_code")
 
 
 def build_arguments(build: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ def build_arguments(build: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--offline", action="store_true", help="never ask a model hub")
     group.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
+    group.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
 
 
 def refuse(options: argparse.Namespace, flags: Sequence[str]) -> None:
@@ -60,7 +61,9 @@ def build(options: argparse.Namespace, cache: Cache, progress: Progress) -> str:
         cache,
         options=task1_options(options),
         tagger=options.tagger,
-        load=LoadOptions(offline=options.offline, trust_remote_code=options.trust_remote_code),
+        load=LoadOptions(
+            offline=options.offline, trust_remote_code=options.trust_remote_code, allow_code=options.allow_code
+        ),
         progress=progress,
     )
     for note in benchmark.notes:

@@ -98,10 +98,11 @@ def convert(source: Path, target: Path, *, layout: Layout, progress: Progress = 
         with engine(target.parent) as connection:
             try:
                 run(connection, sql, progress=progress, step=step)
-            except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-                raise InputError(f"{source}: {str(error).splitlines()[0]}") from error
             except duckdb.Error as error:
-                raise StoreError(f"{target}: {str(error).splitlines()[0]}{UNCHANGED}") from error
+                words = str(error).splitlines()[0]
+                if isinstance(error, duckdb.InvalidInputException) or str(source) in words:
+                    raise InputError(f"{source}: {words}") from error
+                raise StoreError(f"{target}: {words}{UNCHANGED}") from error
         with on_disk(target):
             publish(temporary, target)
     finally:

@@ -102,25 +102,35 @@ class Terms:
         )
         return dict(rows)
 
-    def every_definition(self) -> list[Definition]:
-        """Definitions that count, once each, in the language of their atom; by concept, language and number."""
-        rows = self._rows(
-            """SELECT cui, min(atui), language, text
-               FROM definitions d
-               JOIN (SELECT DISTINCT aui, lat FROM atoms WHERE suppress = 'N') USING (aui) JOIN spoken USING (lat)
-               WHERE d.suppress = 'N' GROUP BY cui, language, text ORDER BY cui, language, min(atui)"""
+    def defined(self) -> list[str]:
+        """Concepts with a definition that counts, in order."""
+        return [row[0] for row in self._rows(f"SELECT DISTINCT cui FROM ({MEANINGS}) ORDER BY cui")]  # noqa: S608
+
+    def meanings(self, concepts: Collection[str]) -> list[Definition]:
+        """The definitions of some concepts, each text once; by concept, language and number."""
+        rows = self._of(
+            concepts,
+            f"SELECT * FROM ({MEANINGS}) SEMI JOIN asked USING (cui) ORDER BY cui, language, atui",  # noqa: S608
         )
         return [Definition._make(row) for row in rows]
 
+    def gists(self, concepts: Collection[str]) -> dict[str, str]:
+        """One definition for each of some concepts: in English where there is one."""
+        rows = self._of(
+            concepts,
+            f"""SELECT DISTINCT ON (cui) cui, text FROM ({MEANINGS}) SEMI JOIN asked USING (cui)
+                ORDER BY cui, language <> 'en', language, atui""",  # noqa: S608 (SQL of ours)
+        )
+        return dict(rows)
+
     def preferred_terms(self, language: str, concepts: Collection[str]) -> list[tuple[str, str]]:
         """Concept and the term that it prefers in a language, for each of some concepts that has one."""
-        with self._engine() as connection:
-            connection.register("asked", pa.table({"cui": pa.array(sorted(concepts), pa.string())}))
-            return connection.execute(
-                """SELECT cui, min(text) FROM atoms SEMI JOIN asked USING (cui) JOIN spoken USING (lat)
-                   WHERE suppress = 'N' AND preferred AND language = ? GROUP BY cui ORDER BY cui""",
-                [language],
-            ).fetchall()
+        return self._of(
+            concepts,
+            """SELECT cui, min(text) FROM atoms SEMI JOIN asked USING (cui) JOIN spoken USING (lat)
+               WHERE suppress = 'N' AND preferred AND language = ? GROUP BY cui ORDER BY cui""",
+            [language],
+        )
 
     def near(self, concepts: Collection[str], *, among: Collection[str], most: int) -> list[Near]:
         """For each concept those of ``among`` that most relations join it to, at most ``most``."""
@@ -178,6 +188,12 @@ class Terms:
         with self._engine() as connection:
             return connection.execute(sql).fetchall()
 
+    def _of(self, concepts: Collection[str], sql: str, parameters: object = None) -> list[tuple[Any, ...]]:
+        """Rows about some concepts, which the SQL knows as ``asked``."""
+        with self._engine() as connection:
+            connection.register("asked", pa.table({"cui": pa.array(sorted(concepts), pa.string())}))
+            return connection.execute(sql, parameters).fetchall()
+
     def _engine(self) -> _Opened:
         return _Opened(self)
 
@@ -212,6 +228,13 @@ def _table(rows: Iterable[tuple[str, str]]) -> pa.Table:
         "language": pa.array([tag for _, tag in pairs], pa.string()),
     })  # fmt: skip
 
+
+MEANINGS = """
+SELECT cui, min(atui) AS atui, language, text
+FROM definitions AS told JOIN (SELECT DISTINCT aui, lat FROM atoms WHERE suppress = 'N') USING (aui)
+JOIN spoken USING (lat) WHERE told.suppress = 'N' GROUP BY cui, language, text
+"""
+"""Definitions that count, each text of a concept and language once, in the language of their atom."""
 
 STEMS = "CREATE OR REPLACE TEMP TABLE stem AS SELECT text, language, key_of(words) AS key, spaced FROM given"
 

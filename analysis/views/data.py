@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from analysis import benchmarks
+from analysis.benchmarks.mmed_task1 import Coverage
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue, own
@@ -19,11 +21,13 @@ from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLa
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
     "Card",
+    "Coverage",
     "Stored",
     "StoredBenchmark",
     "StoredResult",
     "StoredRun",
     "StoredTask",
+    "Tagging",
     "TaskCard",
     "TextCounts",
     "benchmarks_stored",
@@ -60,6 +64,16 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class Tagging:
+    """How a program found out what the questions of a task are about."""
+
+    coverage: tuple[Coverage, ...]  # by language, those with the most questions asked first
+    linker: str | None  # the system that linked what no term tagged; None: no such stage
+    least: int  # questions that a language must have to be asked
+    n_negatives: int  # concepts in the corpus that answer nothing
+
+
+@dataclass(frozen=True)
 class TaskCard:
     """One task of a benchmark."""
 
@@ -73,6 +87,7 @@ class TaskCard:
     vocabulary: int  # different tokens in its documents
     languages: tuple[LanguageCounts, ...]
     attributes: tuple[Distribution, ...]
+    tagging: Tagging | None = None  # None: nobody had to find that out
 
 
 @dataclass(frozen=True)
@@ -205,7 +220,12 @@ def card(store: Store, benchmark: str) -> Card:
     if not tasks:
         return Card(benchmark_label(row), _published_takeaway(row, known), (), ())
     words = store.vocabulary([task.task_id for task in tasks])
-    cards = tuple(_task_card(store, task, words.get((task.task_id, task.task_id), 0)) for task in tasks)
+    cards = tuple(
+        replace(
+            _task_card(store, task, words.get((task.task_id, task.task_id), 0)), tagging=_tagging(row.settings, task)
+        )
+        for task in tasks
+    )
     return Card(benchmark_label(row), _card_takeaway(row, cards), cards, _overlaps(tasks, words))
 
 
@@ -229,6 +249,14 @@ def _task_card(store: Store, task: TaskRow, vocabulary: int) -> TaskCard:
         ),
         attributes=tuple(distribution for distribution in found if distribution.values),
     )
+
+
+def _tagging(settings: Mapping[str, Any], task: TaskRow) -> Tagging | None:
+    made = settings.get("built", {}).get(task.name, {})
+    if "coverage" not in made:
+        return None
+    rows = tuple(Coverage(**row) for row in made["coverage"])
+    return Tagging(rows, made["linker"], made["least"], made["hard_negatives"])
 
 
 def _distribution(name: str, found: slices.Column) -> Distribution:

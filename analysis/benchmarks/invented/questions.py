@@ -68,9 +68,11 @@ def _rows(of: Concepts, speech: Speech, kinds: list[str]) -> list[dict[str, Any]
     places = np.arange(len(kinds), dtype=np.int64)
     before, behind = speech.sentence(places + 3, 8).to_pylist(), speech.sentence(places + 5, 5).to_pylist()
     answers = speech.sentence(places, 2).to_pylist()
+    able = {kind: _able(of, speech, kind) for kind in set(kinds)}
+    named = [_named(of, speech, kind, able[kind], place) for place, kind in enumerate(kinds)]
     return [
         {
-            "question": _question(speech, kind, _named(of, speech, kind, place), before[place], behind[place]),
+            "question": _question(speech, kind, named[place], before[place], behind[place]),
             "options": {letter: f"{answers[place]}{letter.lower()}" for letter in "ABCDE"},
             "answer": f"{answers[place]}a",
             "answer_idx": "A",
@@ -87,11 +89,10 @@ def _question(speech: Speech, kind: str, named: str, before: str, behind: str) -
     return speech.space.join(part for part in (before, named, behind) if part) + speech.mark
 
 
-def _named(of: Concepts, speech: Speech, kind: str, place: int) -> str:
+def _named(of: Concepts, speech: Speech, kind: str, able: Places, place: int) -> str:
     """What a question names its concept with."""
     if kind == "nothing":
         return ""
-    able = _able(of, speech, kind)
     chosen = able[[(place // len(KINDS) + 3 * (place % len(KINDS))) % len(able)]]
     named: str = _wording(of, speech, kind, chosen)[0].as_py()
     return named[1:] if kind == "misspelt" else named
@@ -118,6 +119,8 @@ def _wording(of: Concepts, speech: Speech, kind: str, chosen: Places) -> pa.Arra
 
 def write_bioasq(path: Path, of: Concepts, *, questions: int) -> dict[str, object]:
     """Write one file as BioASQ's task b has it, in English; what is planted in it."""
+    if questions < 1:
+        raise InputError(f"questions {questions}: expected 1 or more")
     chosen = np.arange(questions, dtype=np.int64) % of.n
     terms = of.term(ENGLISH, chosen, capital=False).to_pylist()
     starts, ends = ENGLISH.sentence(chosen + 1, 4).to_pylist(), ENGLISH.sentence(chosen + 2, 3).to_pylist()
