@@ -95,9 +95,10 @@ class Terms:
         rows = self._rows(
             """SELECT CASE WHEN d.suppress <> 'N' THEN 'suppressed'
                            WHEN a.aui IS NULL THEN 'its atom is not in MRCONSO'
-                           WHEN a.suppress <> 'N' THEN 'its atom is suppressed'
+                           WHEN NOT a.counts THEN 'its atom is suppressed'
                            ELSE 'used' END AS reason, count(*)
-               FROM definitions d LEFT JOIN (SELECT DISTINCT ON (aui) aui, suppress FROM atoms ORDER BY aui, suppress) a
+               FROM definitions d LEFT JOIN (SELECT aui, bool_or(suppress = 'N') AS counts
+                                             FROM atoms SEMI JOIN definitions USING (aui) GROUP BY aui) a
                USING (aui) GROUP BY ALL ORDER BY ALL"""
         )
         return dict(rows)
@@ -231,7 +232,7 @@ def _table(rows: Iterable[tuple[str, str]]) -> pa.Table:
 
 MEANINGS = """
 SELECT cui, min(atui) AS atui, language, text
-FROM definitions AS told JOIN (SELECT DISTINCT aui, lat FROM atoms WHERE suppress = 'N') USING (aui)
+FROM definitions AS told JOIN (SELECT aui, lat FROM atoms WHERE suppress = 'N') USING (aui)
 JOIN spoken USING (lat) WHERE told.suppress = 'N' GROUP BY cui, language, text
 """
 """Definitions that count, each text of a concept and language once, in the language of their atom."""

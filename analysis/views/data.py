@@ -71,6 +71,8 @@ class Tagging:
     linker: str | None  # the system that linked what no term tagged; None: no such stage
     least: int  # questions that a language must have to be asked
     n_negatives: int  # concepts in the corpus that answer nothing
+    atoms: Mapping[str, Mapping[str, int]]  # terms of the source by language and what became of them
+    definitions: Mapping[str, int]  # its definitions by what became of them
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ def _tagging(settings: Mapping[str, Any], task: TaskRow) -> Tagging | None:
     if "coverage" not in made:
         return None
     rows = tuple(Coverage(**row) for row in made["coverage"])
-    return Tagging(rows, made["linker"], made["least"], made["hard_negatives"])
+    return Tagging(rows, made["linker"], made["least"], made["hard_negatives"], made["atoms"], made["definitions"])
 
 
 def _distribution(name: str, found: slices.Column) -> Distribution:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis.views.data import Card, Coverage, Tagging
-from analysis.views.selection import counted
+from analysis.views.selection import capitalised, counted
 from pages.shared import tables, ui
 from pages.shared.tables import Cell
 from pages.shared.ui import Frame
@@ -46,6 +46,7 @@ def show(card: Card, frame: Frame) -> None:
             continue
         with st.expander(f"{task.task.title}: how the concept of each question was found"):
             _table(task.tagging, frame)
+            _terms(task.tagging, frame)
             rows = [[task.task.name, *(getattr(row, name) for name in HEADER[1:])] for row in task.tagging.coverage]
             ui.download("CSV", HEADER, rows, file=f"questions-{card.benchmark.name}-{task.task.name}.csv")
 
@@ -54,14 +55,27 @@ def _table(tagging: Tagging, frame: Frame) -> None:
     rows = tagging.coverage
     read = sum(row.lines - row.repeated for row in rows)
     found = read - sum(row.untagged for row in rows)
-    linker = f"linked by {tagging.linker}" if tagging.linker else "no linker"
+    linker = f"linked by {tagging.linker}" if tagging.linker else "no encoder linked the others"
     ui.caption(
-        f"{found:,} of {counted(read, 'question')} found their concept · {linker} · "
+        f"The concept of {found:,} of {counted(read, 'question')} was found · {linker} · "
         f"{counted(tagging.n_negatives, 'concept')} in the corpus answer nothing",
         more=TERMS,
     )
     cells: list[Sequence[Cell]] = [_row(row, tagging, frame) for row in rows]
     tables.show(tables.table(COLUMNS, cells, caption="Questions by how their concept was found", style="narrow"))
+
+
+def _terms(tagging: Tagging, frame: Frame) -> None:
+    """What of the source was read, and what of that counts."""
+    reasons = list(dict.fromkeys(reason for counts in tagging.atoms.values() for reason in counts))
+    rows: list[Sequence[Cell]] = []
+    for language, counts in tagging.atoms.items():
+        numbers = [counts.get(reason, 0) for reason in reasons]
+        rows.append([tables.badge(language, dark=frame.dark), *(f"{n:,}" if n else "" for n in numbers)])
+    told = ", ".join(f"{n:,} {reason}" for reason, n in tagging.definitions.items())
+    ui.grey(f"Terms read from the source, by language · definitions: {told}")
+    columns = {"Language": "text"} | {capitalised(reason): "number" for reason in reasons}
+    tables.show(tables.table(columns, rows, caption="Terms of the source", style="narrow"))
 
 
 def _row(row: Coverage, tagging: Tagging, frame: Frame) -> list[Cell]:
