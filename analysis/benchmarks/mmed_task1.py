@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from analysis.benchmarks import cui_tagger, mmedbench, umls
+from analysis.benchmarks.coverage import Coverage
 from analysis.benchmarks.cui_tagger import INSIDE, NEAREST, UNTAGGED, WHOLE, Limits, Linker, Tag
 from analysis.benchmarks.invented.umls import MEDICAL
 from analysis.benchmarks.mmedbench import Stem, Stems
@@ -35,24 +36,6 @@ class Options:
     least: int = 50  # questions that a language must have to be asked
     negatives: int = PUBLISHED_NEGATIVES  # concepts that answer nothing
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """What became of the questions of one language."""
-
-    language: str
-    lines: int  # questions of the test split
-    repeated: int  # of these, with a text that came before
-    exact: int  # tagged by a term that is all of the question
-    substring: int  # by a term inside it
-    nearest: int  # by the linker
-    untagged: int
-    ambiguous: int  # of these, with terms that several concepts have
-    undefined: int  # tagged, and the concept has no definition
-    answerable: int  # tagged with a concept that has one
-    asked: int  # 0 where the language has too few
-    definitions: int  # documents in this language
 
 
 def build(options: Options, cache: Path, *, linker: Linker | None = None, progress: Progress = silent) -> Benchmark:

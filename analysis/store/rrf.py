@@ -65,6 +65,7 @@ def engine(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "preserve_insertion_order": False,
     }
     with contextlib.closing(duckdb.connect(":memory:", config=settings)) as connection:
+        connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false").fetchall()
         connection.execute(f"CREATE MACRO key_of(value) AS {key_sql('value')}").fetchall()
         yield connection
 

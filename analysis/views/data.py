@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from analysis import benchmarks
-from analysis.benchmarks.mmed_task1 import Coverage
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
 from analysis.systems import catalogue, own
@@ -17,17 +15,16 @@ from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
+from analysis.views.tagging import Tagging, tagging
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
     "Card",
-    "Coverage",
     "Stored",
     "StoredBenchmark",
     "StoredResult",
     "StoredRun",
     "StoredTask",
-    "Tagging",
     "TaskCard",
     "TextCounts",
     "benchmarks_stored",
@@ -61,18 +58,6 @@ class Distribution:
     values: tuple[tuple[str, int], ...]  # numbers by size and before words; of many, the most frequent
     n_more: int  # further values
     n_without: int  # queries without the attribute
-
-
-@dataclass(frozen=True)
-class Tagging:
-    """How a program found out what the questions of a task are about."""
-
-    coverage: tuple[Coverage, ...]  # by language, those with the most questions asked first
-    linker: str | None  # the system that linked what no term tagged; None: no such stage
-    least: int  # questions that a language must have to be asked
-    n_negatives: int  # concepts in the corpus that answer nothing
-    atoms: Mapping[str, Mapping[str, int]]  # terms of the source by language and what became of them
-    definitions: Mapping[str, int]  # its definitions by what became of them
 
 
 @dataclass(frozen=True)
@@ -224,7 +209,8 @@ def card(store: Store, benchmark: str) -> Card:
     words = store.vocabulary([task.task_id for task in tasks])
     cards = tuple(
         replace(
-            _task_card(store, task, words.get((task.task_id, task.task_id), 0)), tagging=_tagging(row.settings, task)
+            _task_card(store, task, words.get((task.task_id, task.task_id), 0)),
+            tagging=tagging(row.settings, task.name),
         )
         for task in tasks
     )
@@ -251,14 +237,6 @@ def _task_card(store: Store, task: TaskRow, vocabulary: int) -> TaskCard:
         ),
         attributes=tuple(distribution for distribution in found if distribution.values),
     )
-
-
-def _tagging(settings: Mapping[str, Any], task: TaskRow) -> Tagging | None:
-    made = settings.get("built", {}).get(task.name, {})
-    if "coverage" not in made:
-        return None
-    rows = tuple(Coverage(**row) for row in made["coverage"])
-    return Tagging(rows, made["linker"], made["least"], made["hard_negatives"], made["atoms"], made["definitions"])
 
 
 def _distribution(name: str, found: slices.Column) -> Distribution:

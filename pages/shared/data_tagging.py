@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis.views.data import Card, Coverage, Tagging
-from analysis.views.selection import capitalised, counted
+from analysis.views import tagging
+from analysis.views.data import Card
+from analysis.views.selection import capitalised
+from analysis.views.tagging import COLUMNS, Tagging
 from pages.shared import tables, ui
 from pages.shared.tables import Cell
 from pages.shared.ui import Frame
@@ -23,20 +25,6 @@ TERMS = (
     ("No definition", "The concept was found, and UMLS defines it in no language: nothing could answer."),
     ("Left out", "Languages with too few questions that can be answered are not asked."),
 )
-COLUMNS = {
-    "Language": "text",
-    "Questions": "number",
-    "Exact": "number",
-    "Inside": "number",
-    "Linked": "number",
-    "Not found": "number",
-    "of these ambiguous": "number",
-    "No definition": "number",
-    "Asked": "number",
-    "Definitions": "number",
-}
-HEADER = ("task", "language", "lines", "repeated", "exact", "substring", "nearest", "untagged", "ambiguous",
-          "undefined", "answerable", "asked", "definitions")  # fmt: skip
 
 
 def show(card: Card, frame: Frame) -> None:
@@ -44,47 +32,35 @@ def show(card: Card, frame: Frame) -> None:
     for task in card.tasks:
         if task.tagging is None:
             continue
-        with st.expander(f"{task.task.title}: how the concept of each question was found"):
-            _table(task.tagging, frame)
+        title = f"{task.task.title}: how the concept of each question was found"
+        with st.expander(title):
+            _questions(task.tagging, frame)
             _terms(task.tagging, frame)
-            rows = [[task.task.name, *(getattr(row, name) for name in HEADER[1:])] for row in task.tagging.coverage]
-            ui.download("CSV", HEADER, rows, file=f"questions-{card.benchmark.name}-{task.task.name}.csv")
+            with st.container(horizontal=True):
+                rows = [[row.language, *(getattr(row, name) for name in COLUMNS)] for row in task.tagging.coverage]
+                name = f"questions-{card.benchmark.name}-{task.task.name}"
+                ui.download("CSV", ["language", *COLUMNS], rows, file=f"{name}.csv")
+                ui.download_text("Markdown", tagging.markdown(task.tagging, title=title), file=f"{name}.md")
 
 
-def _table(tagging: Tagging, frame: Frame) -> None:
-    rows = tagging.coverage
-    read = sum(row.lines - row.repeated for row in rows)
-    found = read - sum(row.untagged for row in rows)
-    linker = f"linked by {tagging.linker}" if tagging.linker else "no encoder linked the others"
-    ui.caption(
-        f"The concept of {found:,} of {counted(read, 'question')} was found · {linker} · "
-        f"{counted(tagging.n_negatives, 'concept')} in the corpus answer nothing",
-        more=TERMS,
-    )
-    cells: list[Sequence[Cell]] = [_row(row, tagging, frame) for row in rows]
-    tables.show(tables.table(COLUMNS, cells, caption="Questions by how their concept was found", style="narrow"))
-
-
-def _terms(tagging: Tagging, frame: Frame) -> None:
-    """What of the source was read, and what of that counts."""
-    reasons = list(dict.fromkeys(reason for counts in tagging.atoms.values() for reason in counts))
+def _questions(found: Tagging, frame: Frame) -> None:
+    ui.caption(found.sentence, more=TERMS)
     rows: list[Sequence[Cell]] = []
-    for language, counts in tagging.atoms.items():
-        numbers = [counts.get(reason, 0) for reason in reasons]
+    for row in found.coverage:
+        numbers = [getattr(row, name) for name in COLUMNS]
+        cells = [f"{number:,}" if number else "" for number in numbers]
+        cells[list(COLUMNS).index("asked")] = found.asked(row)
+        rows.append([tables.badge(row.language, dark=frame.dark), *cells])
+    columns = {"Language": "text"} | dict.fromkeys(COLUMNS.values(), "number")
+    tables.show(tables.table(columns, rows, caption="Questions by how their concept was found", style="narrow"))
+
+
+def _terms(found: Tagging, frame: Frame) -> None:
+    """What of the source was read, and what of that counts."""
+    rows: list[Sequence[Cell]] = []
+    for language, counts in found.atoms.items():
+        numbers = [counts.get(reason, 0) for reason in found.reasons]
         rows.append([tables.badge(language, dark=frame.dark), *(f"{n:,}" if n else "" for n in numbers)])
-    told = ", ".join(f"{n:,} {reason}" for reason, n in tagging.definitions.items())
-    ui.grey(f"Terms read from the source, by language · definitions: {told}")
-    columns = {"Language": "text"} | {capitalised(reason): "number" for reason in reasons}
+    ui.grey(f"Terms of the source by language · definitions: {found.told}")
+    columns = {"Language": "text"} | {capitalised(reason): "number" for reason in found.reasons}
     tables.show(tables.table(columns, rows, caption="Terms of the source", style="narrow"))
-
-
-def _row(row: Coverage, tagging: Tagging, frame: Frame) -> list[Cell]:
-    numbers = (row.lines - row.repeated, row.exact, row.substring, row.nearest, row.untagged, row.ambiguous,
-               row.undefined)  # fmt: skip
-    asked = f"{row.asked:,}" if row.asked else f"left out, {row.answerable:,} of {tagging.least:,}"
-    return [
-        tables.badge(row.language, dark=frame.dark),
-        *(f"{number:,}" if number else "" for number in numbers),
-        asked,
-        f"{row.definitions:,}",
-    ]

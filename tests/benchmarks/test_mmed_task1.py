@@ -7,8 +7,9 @@ import pytest
 from rrf_rows import atom, definition, relation, write
 
 from analysis.benchmarks import invented, mmed_task1
+from analysis.benchmarks.coverage import Coverage
 from analysis.benchmarks.invented import Request
-from analysis.benchmarks.mmed_task1 import Coverage, Options
+from analysis.benchmarks.mmed_task1 import Options
 from analysis.errors import InputError
 
 ATOMS = (

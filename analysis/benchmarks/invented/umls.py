@@ -22,6 +22,7 @@ from analysis.model import Progress, silent
 
 BLOCK = 20_000  # concepts written at once: what bounds the memory
 MEDICAL, CODED, LAY = "INVMED", "INVCOD", "INVLAY"
+NO_ATOM = 99_999_999  # numbers counted down from here are of no atom
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -211,7 +212,7 @@ def _definitions(of: Concepts, block: Places, made: _Atoms, *, first: int) -> tu
     again, old, lost = english[numbers % 30 == 2], english[numbers % 25 == 3], english[numbers % 50 == 1]
     add(made.concept[again], made.atom[again], ENGLISH, vocabulary=LAY, suppress="N", reason="repeated")
     add(made.concept[old], made.atom[old], ENGLISH, vocabulary=LAY, suppress="O", reason="suppressed")
-    add(made.concept[lost], made.atom[lost] + 90_000_000, ENGLISH, vocabulary=LAY, suppress="N", reason="without atom")
+    add(made.concept[lost], NO_ATOM - made.atom[lost], ENGLISH, vocabulary=LAY, suppress="N", reason="without atom")
     dead = np.flatnonzero((lat == ENGLISH.lat) & (made.form == 2) & (made.concept % 40 == 0))
     add(made.concept[dead], made.atom[dead], ENGLISH, vocabulary=LAY, suppress="N", reason="of a suppressed atom")
     return _definition_lines(rows, first=first), reasons
