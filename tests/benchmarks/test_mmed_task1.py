@@ -70,6 +70,12 @@ def built(root, *, linker=None, **options):
     return mmed_task1.build(Options(root / "META", root, **options), root / "terms", linker=linker)
 
 
+@pytest.fixture(scope="module")
+def plain(sources):
+    """The task with a single question a language enough, and no linker."""
+    return built(sources, least=1).tasks[0]
+
+
 def report(benchmark):
     return benchmark.settings["built"]["t1-alignment"]
 
@@ -90,31 +96,28 @@ class Letters:
         return order, np.take_along_axis(cosines, order, axis=1)
 
 
-def test_every_question_is_told_what_it_is_about(sources):
-    (task,) = built(sources, least=1).tasks
-    asked = {query.id: (query.family, query.attributes["tagged_by"]) for query in task.queries}
+def test_every_question_is_told_what_it_is_about(plain):
+    asked = {query.id: (query.family, query.attributes["tagged_by"]) for query in plain.queries}
     assert asked == {
         "en-1": ("C0000001", "substring"),
         "en-2": ("C0000002", "exact"),
         "en-7": ("C0000001", "substring"),  # the longest term
         "es-1": ("C0000001", "substring"),
     }
-    assert [query.text for query in task.queries if query.id == "en-2"] == ["sogofig"]
+    assert [query.text for query in plain.queries if query.id == "en-2"] == ["sogofig"]
 
 
-def test_a_concept_is_one_positive_group_in_all_languages(sources):
-    (task,) = built(sources, least=1).tasks
+def test_a_concept_is_one_positive_group_in_all_languages(plain):
     both = {"C0000001-en-AT1", "C0000001-es-AT2"}
-    answers = {query.id: set() for query in task.queries}
-    for judgement in task.judgements:
+    answers = {query.id: set() for query in plain.queries}
+    for judgement in plain.judgements:
         answers[judgement.query_id].add(judgement.document_id)
     assert answers == {"en-1": both, "en-2": {"C0000002-en-AT3"}, "en-7": both, "es-1": both}
 
 
-def test_hard_negatives_are_near_and_answer_nothing(sources):
-    (task,) = built(sources, least=1).tasks
+def test_hard_negatives_are_near_and_answer_nothing(sources, plain):
     # the nearest of each: C0000006 of C0000001, C0000008 (two relations) of C0000002; then the second: C0000007
-    assert [document.id[:8] for document in task.documents if document.family not in {"C0000001", "C0000002"}] == [
+    assert [document.id[:8] for document in plain.documents if document.family not in {"C0000001", "C0000002"}] == [
         "C0000006",
         "C0000007",
         "C0000008",

@@ -108,29 +108,34 @@ def test_preferred_terms_are_of_the_language_and_count(terms):
     assert terms.preferred_terms("zh", ["C0000001"]) == []
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "found"),
-    [
-        ("en", "Has he BRADOLIN-morva, or what?", ("bradolin morva", "C0000001", False, True)),
-        ("en", "bradolin  morva", ("bradolin morva", "C0000001", True, True)),
-        ("en", "The morva of Bradolin, a bradolin morva", ("morva of bradolin", "C0000001", False, False)),
-        ("en", "A bradolin morvas", None),  # words are whole
-        ("en", "Bradolín mórva", None),  # Spanish
-        ("es", "¿Qué es bradolín mórva?", ("bradolín mórva", "C0000001", False, True)),
-        ("en", "Former morva, forlorn morva or foreign morva", None),  # suppressed
-        ("en", "x2 disease", ("x2 disease", "C0000004", True, True)),  # full-width letters
-        ("en", "it is XD", None),  # two characters
-        ("en", "XD", ("xd", "C0000004", True, True)),  # which is all of it
-        ("zh", "患者患甲乙丙病已久", ("甲乙丙病", "C0000003", False, True)),
-        ("zh", "患甲乙丙，病者", None),  # a comma between
-        ("en", "…", None),
-        ("ru", "bradolin morva", None),  # no terms in Russian
-    ],
+TEXTS = (
+    ("en", "Has he BRADOLIN-morva, or what?", ("bradolin morva", "C0000001", False, True)),
+    ("en", "bradolin  morva", ("bradolin morva", "C0000001", True, True)),
+    ("en", "The morva of Bradolin, a bradolin morva", ("morva of bradolin", "C0000001", False, False)),
+    ("en", "A bradolin morvas", None),  # words are whole
+    ("en", "Bradolín mórva", None),  # Spanish
+    ("es", "¿Qué es bradolín mórva?", ("bradolín mórva", "C0000001", False, True)),
+    ("en", "Former morva, forlorn morva or foreign morva", None),  # suppressed
+    ("en", "x2 disease", ("x2 disease", "C0000004", True, True)),  # full-width letters
+    ("en", "it is XD", None),  # two characters
+    ("en", "XD", ("xd", "C0000004", True, True)),  # which is all of it
+    ("zh", "患者患甲乙丙病已久", ("甲乙丙病", "C0000003", False, True)),
+    ("zh", "患甲乙丙，病者", None),  # a comma between
+    ("en", "…", None),
+    ("ru", "bradolin morva", None),  # no terms in Russian
 )
-def test_the_best_term_of_a_text(terms, language, text, found):
-    matches, doubtful = terms.matches([Text(language, text)], confidence=0.9)
-    got = matches.get(0)
-    assert (got and (got.key, got.cui, got.whole, got.preferred)) == found
+
+
+@pytest.fixture(scope="module")
+def matched(terms):
+    return terms.matches([Text(language, text) for language, text, _ in TEXTS], confidence=0.9)
+
+
+@pytest.mark.parametrize("place", range(len(TEXTS)), ids=[text for _, text, _ in TEXTS])
+def test_the_best_term_of_a_text(matched, place):
+    matches, doubtful = matched
+    got = matches.get(place)
+    assert (got and (got.key, got.cui, got.whole, got.preferred)) == TEXTS[place][2]
     assert not doubtful
 
 
@@ -268,7 +273,7 @@ def test_cancelled_while_it_reads_it_leaves_what_is_whole(folder, tmp_path):
 
 def test_killed_while_it_reads_it_begins_that_file_again(tmp_path):
     """A real process, killed as soon as it writes a table; the next one has the same rows as one left alone."""
-    atoms = [atom(f"C{n:07}", n, f"word{n} of many words that take some time to fold") for n in range(30_000)]
+    atoms = [atom(f"C{n:07}", n, f"word{n} of many words that take some time to fold") for n in range(20_000)]
     folder, cache = write(tmp_path / "META", atoms), tmp_path / "terms"
     code = f"from pathlib import Path; from analysis.benchmarks import umls; umls.prepare(Path({str(folder)!r}), Path({str(cache)!r}))"  # noqa: E501
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
@@ -280,8 +285,23 @@ def test_killed_while_it_reads_it_begins_that_file_again(tmp_path):
     assert not list(cache.glob("*.json"))
     assert not list(cache.glob("*.parquet"))
     terms = umls.prepare(folder, cache)
-    assert terms.concept_count() == 30_000
+    assert terms.concept_count() == 20_000
     leftover = next(cache.glob("*.tmp"))
     os.utime(leftover, (1, 1))
     rrf.convert(folder / "MRREL.RRF", tmp_path / "terms" / "x.parquet", layout=umls.RELATIONS)
     assert not leftover.exists()
+
+
+def test_cancelled_in_the_middle_of_a_query_it_ends_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(rrf, "LOOK", 0.0005)
+    folder = write(tmp_path / "META", [atom(f"C{n:07}", n, f"word{n} of many words") for n in range(10_000)])
+    heard = []
+
+    def cancel(step, done, total):
+        heard.append(step)
+        if heard.count("read MRCONSO") == 3:
+            raise JobCancelledError("cancelled")
+
+    with pytest.raises(JobCancelledError):
+        umls.prepare(folder, tmp_path / "terms", progress=cancel)
+    assert not list((tmp_path / "terms").iterdir())
