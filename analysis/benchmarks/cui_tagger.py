@@ -19,6 +19,17 @@ DIGITS = 4
 """To which cosines are rounded: no decision hangs on the order in which a machine added numbers."""
 
 
+CONTENDERS = 5
+"""Candidates looked at for the nearest one: rounded, several may be equally near."""
+
+
+class Candidate(NamedTuple):
+    """One of many texts, as near as it is to another."""
+
+    row: int
+    cosine: float  # rounded
+
+
 class Linker(Protocol):
     """An encoder that finds what is nearest."""
 
@@ -102,7 +113,18 @@ def _linked(
         if not candidates:
             continue
         texts = [stems[place].text for place in places]
-        nearest, cosines = linker.nearest(texts, [text for _, text in candidates], k=1, what=f"{language} terms")
-        for place, row, cosine in zip(places, nearest[:, 0].tolist(), cosines[:, 0].tolist(), strict=True):
-            found[place] = Tag(NEAREST, candidates[row][0], round(cosine, DIGITS))
+        near = ordered(linker, texts, [text for _, text in candidates], k=CONTENDERS, what=f"{language} terms")
+        for place, (best, *_) in zip(places, near, strict=True):
+            found[place] = Tag(NEAREST, candidates[best.row][0], best.cosine)
     return found
+
+
+def ordered(
+    linker: Linker, texts: Sequence[str], candidates: Sequence[str], *, k: int, what: str
+) -> list[list[Candidate]]:
+    """For each text what is nearest, by rounded cosines; of equal ones the first comes first."""
+    rows, cosines = linker.nearest(texts, candidates, k=min(k, len(candidates)), what=what)
+    return [
+        [Candidate(row, -far) for far, row in sorted(zip((-np.round(near, DIGITS)).tolist(), found, strict=True))]
+        for found, near in zip(rows.tolist(), cosines, strict=True)
+    ]

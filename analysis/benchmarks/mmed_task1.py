@@ -118,14 +118,13 @@ class _Builder:
     def _near(self, answers: Sequence[str], free: Sequence[str]) -> list[Near]:
         if self._linker is None:
             return self._terms.near(answers, among=free, most=NEIGHBOURS)
-        k = min(NEIGHBOURS, len(free))
         gists = self._terms.gists({*answers, *free})
         texts, candidates = ([gists[cui] for cui in concepts] for concepts in (answers, free))
-        places, cosines = self._linker.nearest(texts, candidates, k=k, what="definitions")
+        near = cui_tagger.ordered(self._linker, texts, candidates, k=NEIGHBOURS, what="definitions")
         rows = [
-            (place + 1, -round(cosine, cui_tagger.DIGITS), cui, free[row])
-            for cui, found, near in zip(answers, places.tolist(), cosines.tolist(), strict=True)
-            for place, (row, cosine) in enumerate(zip(found, near, strict=True))
+            (place, -other.cosine, cui, free[other.row])
+            for cui, found in zip(answers, near, strict=True)
+            for place, other in enumerate(found, start=1)
         ]
         return [Near(cui, other, place) for place, _, cui, other in sorted(rows)]
 

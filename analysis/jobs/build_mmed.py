@@ -44,30 +44,36 @@ def stored(cache: Cache, benchmark: Benchmark, *, progress: Progress) -> str:
     with write.writer(cache, progress=progress) as writer:
         store = read.open_store(cache)
         row = current(store, benchmark.name)
-        if store and row and row.settings.get("umls") == benchmark.settings["umls"]:
-            known = _checksum(store, row, task.name)
-            if known in (None, write.task_checksum(task)):
-                added = () if known else benchmark.tasks
-                writer.extend(row.benchmark_id, replace(_joined(row, benchmark), tasks=added))
-                return f"{row.name}@{row.version}"
-        version = writer.add_benchmark(benchmark)
+        known = _checksum(store, row, task.name)
+        if (
+            row
+            and row.settings.get("umls") == benchmark.settings["umls"]
+            and known in (None, write.task_checksum(task))
+        ):
+            added = () if known else benchmark.tasks
+            writer.extend(row.benchmark_id, replace(_joined(row, benchmark), tasks=added))
+            version = row.version
+        else:
+            version = writer.add_benchmark(benchmark)
     progress("store the benchmark", 1, 1)
     return f"{benchmark.name}@{version}"
 
 
-def _checksum(store: Store, row: BenchmarkRow, task: str) -> str | None:
-    tasks = {known.name: known.checksum for known in store.tasks(row.benchmark_id)}
-    return tasks.get(task)
+def _checksum(store: Store | None, row: BenchmarkRow | None, task: str) -> str | None:
+    """Of the task's content as it is stored; None where the benchmark has no such task."""
+    known = store.tasks(row.benchmark_id) if store and row else []
+    return next((stored.checksum for stored in known if stored.name == task), None)
 
 
 def _joined(row: BenchmarkRow, benchmark: Benchmark) -> Benchmark:
     """The card once this task stands beside those stored."""
     built = {**_built(row.settings), **_built(benchmark.settings)}
+    others = tuple(note for note in row.notes if not note.startswith(f"{benchmark.tasks[0].title}: "))
     return replace(
         benchmark,
         version=row.version,
         source="; ".join(dict.fromkeys((row.source, benchmark.source))),
-        notes=tuple(dict.fromkeys((*row.notes, *benchmark.notes))),
+        notes=tuple(dict.fromkeys((*others, *benchmark.notes))),
         settings={**benchmark.settings, BUILT: built},
     )
 

@@ -98,7 +98,7 @@ def test_other_tasks_of_the_same_umls_stand_beside_it(sources, tmp_path):
     cache = Cache(tmp_path)
     address, made = benchmark_of(sources, cache)
     assert benchmark_of(sources, cache)[0] == address
-    other = replace(made.tasks[0], name="t3-evidence", default=False)
+    other = replace(made.tasks[0], name="t3-evidence", title="Evidence", default=False)
     built = {"built": {"t3-evidence": {"by": "hand"}}}
     second = replace(made, tasks=(other,), notes=("Evidence: more.",), settings={**made.settings, **built})
     assert build_mmed.stored(cache, second, progress=silent) == address
@@ -108,6 +108,9 @@ def test_other_tasks_of_the_same_umls_stand_beside_it(sources, tmp_path):
     assert set(row.settings["built"]) == {"t1-alignment", "t3-evidence"}
     assert row.notes == (*made.notes, "Evidence: more.")
     fewer = replace(made.tasks[0], judgements=made.tasks[0].judgements[1:])
+    told = replace(made, notes=("Alignment: told anew.",))
+    assert build_mmed.stored(cache, told, progress=silent) == address
+    assert read.open_store(cache).benchmarks()[0].notes == (made.notes[0], "Evidence: more.", "Alignment: told anew.")
     less = replace(made, tasks=(fewer,))
     assert build_mmed.stored(cache, less, progress=silent) == f"{address}-2"
     assert len(read.open_store(cache).benchmarks()) == 2
