@@ -64,10 +64,13 @@ def engine(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
     }
-    with contextlib.closing(duckdb.connect(":memory:", config=settings)) as connection:
-        connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false").fetchall()
-        connection.execute(f"CREATE MACRO key_of(value) AS {key_sql('value')}").fetchall()
-        yield connection
+    try:
+        with contextlib.closing(duckdb.connect(":memory:", config=settings)) as connection:
+            connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false").fetchall()
+            connection.execute(f"CREATE MACRO key_of(value) AS {key_sql('value')}").fetchall()
+            yield connection
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def key_sql(value: str) -> str:

@@ -2,12 +2,16 @@
 
 import gzip
 import json
+import math
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from analysis.benchmarks import invented, umls
 from analysis.benchmarks.invented import PLANTED, README, Request
+from analysis.benchmarks.invented.concepts import MOST
+from analysis.benchmarks.invented.words import EVERY, SCRAMBLE
 from analysis.errors import InputError
 
 LANGUAGES = {"CHI": "zh", "ENG": "en", "FRE": "fr", "GER": "de", "JPN": "ja", "POR": "pt", "RUS": "ru", "SPA": "es"}
@@ -24,6 +28,16 @@ def contents(folder):
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     return made(tmp_path_factory.mktemp("invented") / "umls", seed=3, concepts=100)
+
+
+@pytest.mark.parametrize("speech", EVERY, ids=[speech.file for speech in EVERY])
+def test_no_two_concepts_share_a_name_by_chance(speech):
+    """A number is a name, so there must be as many names as concepts can have: now, before, and with another."""
+    assert len(set(speech.names)) ** speech.length >= 3 * MOST
+    assert math.gcd(SCRAMBLE, len(speech.names)) == 1
+    assert len(set(speech.name(np.arange(50_000)).to_pylist())) == 50_000
+    words = {letter for text in speech.fillers for letter in text}
+    assert not any(set(text) <= words for text in speech.names)  # no filler is a name
 
 
 @pytest.mark.parametrize("kind", invented.SOURCES)

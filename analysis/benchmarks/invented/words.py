@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Places = NDArray[np.int64]
 
+KANA = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワ"
 SCRAMBLE = 2_654_435_761  # a prime: neighbouring numbers get names that are nothing alike
 
 
@@ -90,7 +91,7 @@ OTHERS = (
         "?",
     ),
     Speech("CHI", "Chinese", _han(0x6C10, 80), 4, _han(0x75C0, 30), _han(0x5B50, 60), "之", "", "？"),
-    Speech("JPN", "Japanese", _syllables("アイウカキクサシスタチツナニヌ", "ラリル"), 3, _han(0x7600, 30),
+    Speech("JPN", "Japanese", tuple(KANA), 5, _han(0x7600, 30),
            tuple("あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほ"), "の", "", "？"),
 )  # fmt: skip
 EVERY = (ENGLISH, *OTHERS)
