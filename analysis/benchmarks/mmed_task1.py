@@ -163,7 +163,9 @@ class _Builder:
     def _carded(self, task: Task, coverage: Sequence[Coverage], negatives: int) -> Benchmark:
         checksums = self._terms.checksums
         invented = MEDICAL in self._terms.vocabulary_counts()
-        title = "MMed-Bench-IR" + (", invented rows" if invented else "")
+        title, of = "MMed-Bench-IR", ""
+        if invented:
+            title, of = f"{title}, invented rows", "invented rows as those of "
         facts = {
             "coverage": [asdict(row) for row in coverage],
             "linker": self._linker.name if self._linker else None,
@@ -180,8 +182,8 @@ class _Builder:
             version=f"umls-{_digest(checksums)}",
             title=title,
             parallel=False,
-            licence=LICENCE,
-            source=f"UMLS (MRCONSO {checksums['MRCONSO'][:12]}), MMedBench ({self._stems.checksum[:12]})",
+            licence="CC0 1.0" if invented else LICENCE,
+            source=f"{of}UMLS (MRCONSO {checksums['MRCONSO'][:12]}), MMedBench ({self._stems.checksum[:12]})",
             notes=tuple([INVENTED] * invented) + self._notes(coverage, negatives),
             settings={"umls": dict(checksums), "built": {TASK: facts}},
             tasks=(task,),

@@ -94,12 +94,12 @@ class Terms:
         """Definitions by what becomes of them."""
         rows = self._rows(
             """SELECT CASE WHEN d.suppress <> 'N' THEN 'suppressed'
-                           WHEN a.aui IS NULL THEN 'its atom is not in MRCONSO'
-                           WHEN NOT a.counts THEN 'its atom is suppressed'
+                           WHEN a.aui IS NULL THEN 'of an atom that is not there'
+                           WHEN NOT a.counts THEN 'of a suppressed atom'
                            ELSE 'used' END AS reason, count(*)
                FROM definitions d LEFT JOIN (SELECT aui, bool_or(suppress = 'N') AS counts
                                              FROM atoms SEMI JOIN definitions USING (aui) GROUP BY aui) a
-               USING (aui) GROUP BY ALL ORDER BY ALL"""
+               USING (aui) GROUP BY ALL ORDER BY reason = 'used' DESC, reason"""
         )
         return dict(rows)
 

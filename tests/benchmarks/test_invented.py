@@ -79,8 +79,8 @@ def test_the_reader_counts_what_was_planted(source, tmp_path):
     assert terms.definition_counts() == {
         "used": planted["definitions used"] + planted["definitions repeated"],
         "suppressed": planted["definitions suppressed"],
-        "its atom is suppressed": planted["definitions of a suppressed atom"],
-        "its atom is not in MRCONSO": planted["definitions without atom"],
+        "of a suppressed atom": planted["definitions of a suppressed atom"],
+        "of an atom that is not there": planted["definitions without atom"],
     }
     meanings = terms.meanings(terms.defined())
     assert len(meanings) == planted["definitions used"]  # those repeated are left out

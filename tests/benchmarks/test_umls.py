@@ -83,8 +83,8 @@ def test_definitions_are_told_apart_and_speak_the_language_of_their_atom(terms):
     assert terms.definition_counts() == {
         "used": 4,
         "suppressed": 1,
-        "its atom is suppressed": 1,
-        "its atom is not in MRCONSO": 1,
+        "of a suppressed atom": 1,
+        "of an atom that is not there": 1,
     }
     assert terms.defined() == ["C0000001", "C0000003"]
     assert terms.meanings(["C0000001", "C0000002"]) == [
