@@ -99,9 +99,9 @@ class Terms:
                            ELSE 'used' END AS reason, count(*)
                FROM definitions d LEFT JOIN (SELECT aui, bool_or(suppress = 'N') AS counts
                                              FROM atoms SEMI JOIN definitions USING (aui) GROUP BY aui) a
-               USING (aui) GROUP BY ALL ORDER BY reason = 'used' DESC, reason"""
+               USING (aui) GROUP BY ALL ORDER BY ALL"""
         )
-        return dict(rows)
+        return dict(sorted(rows, key=lambda row: row[0] != "used"))
 
     def defined(self) -> list[str]:
         """Concepts with a definition that counts, in order."""
