@@ -12,6 +12,7 @@ from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.systems import catalogue
 from analysis.systems.catalogue import Entry
+from analysis.systems.readiness import readiness
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
@@ -28,15 +29,20 @@ class Nearest:
         progress: may raise JobCancelledError; what was encoded until then is kept.
 
     Raises:
-        InputError: there is no such system, or it has no vectors.
+        InputError: there is no such system, it has no vectors, or something of it lacks.
+        SystemLoadError: it does not load or fails its check: better known before hours of other work.
     """
 
     def __init__(self, cache: Cache, system: str, *, load: LoadOptions, progress: Progress) -> None:
         self._entry: Entry = catalogue.entry(system)
         if self._entry.kind != "dense":
             raise InputError(f"system {system!r}: expected a dense one, which has one vector a text")
+        needed = readiness(self._entry)
+        if not needed.by_run or (load.offline and not catalogue.available(self._entry)):
+            raise InputError(f"system {system!r}: {needed.missing}")
         self.name = system
         self._workbench = Workbench(cache, options=load, progress=progress)
+        self._workbench.encoder(self._entry)
 
     def nearest(
         self, texts: Sequence[str], candidates: Sequence[str], *, k: int, what: str
@@ -44,7 +50,6 @@ class Nearest:
         """For each text its ``k`` nearest candidates and their cosines; see the protocol.
 
         Raises:
-            SystemLoadError: the system does not load or fails its check.
             JobCancelledError: raised by progress.
         """
         queries = self._workbench.vectors(self._entry, texts, role="query")
