@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
@@ -148,6 +150,44 @@ def test_a_string_of_two_concepts_is_doubtful_until_most_atoms_are_of_one(tmp_pa
     assert matches[0].confidence == pytest.approx(0.9)
     matches, doubtful = terms.matches(texts, confidence=0.91)
     assert (matches, doubtful) == ({}, {0, 1})
+
+
+def best_by_hand(text, terms, *, spaced):
+    """Every term tried at every place of a text: key and concept of the best one."""
+    found = []
+    for key, concepts in terms.items():
+        places = [place for place in range(len(text)) if text.startswith(key, place)]
+        if spaced:
+            places = [n for n in places if f" {text} "[n] == " " and f" {text} "[n + len(key) + 1] == " "]
+        cui, n = max(Counter(concept for concept, _ in concepts).items(), key=lambda item: item[1])
+        if places and n / len(concepts) >= 0.9 and (len(key) >= 3 or key == text):
+            preferred = any(preferred for concept, preferred in concepts if concept == cui)
+            found.append((key != text, -len(key), not preferred, places[0], cui, key))
+    return (min(found)[5], min(found)[4]) if found else None
+
+
+@pytest.mark.parametrize("lat", ["ENG", "CHI"])
+def test_the_best_term_is_the_one_that_trying_all_finds(tmp_path, lat):
+    """Few words, so that terms overlap, repeat and belong to several concepts."""
+    random = np.random.default_rng(7)
+    spaced, language = (True, "en") if lat == "ENG" else (False, "zh")
+    words = ("ab", "cde", "f", "gh") if spaced else ("甲", "乙", "丙", "丁")
+    glue = " " if spaced else ""
+
+    def phrase(most):
+        return glue.join(words[n] for n in random.integers(0, len(words), random.integers(1, most + 1)))
+
+    lines, terms = [], {}
+    for number in range(150):
+        cui, key, preferred = f"C{random.integers(0, 40):07}", phrase(5), bool(random.integers(0, 2))
+        lines.append(atom(cui, number, key.upper(), lat=lat, preferred=preferred))
+        terms.setdefault(key, []).append((cui, preferred))
+    texts = [phrase(9) for _ in range(300)]
+    prepared = umls.prepare(write(tmp_path / "META", lines), tmp_path / "terms")
+    matches, _ = prepared.matches([Text(language, text) for text in texts], confidence=0.9)
+    got = [(matches[n].key, matches[n].cui) if n in matches else None for n in range(len(texts))]
+    assert got == [best_by_hand(text, terms, spaced=spaced) for text in texts]
+    assert 50 < sum(row is not None for row in got) < 300
 
 
 @pytest.mark.parametrize("packed", [False, True])
