@@ -163,9 +163,9 @@ class _Builder:
     def _carded(self, task: Task, coverage: Sequence[Coverage], negatives: int) -> Benchmark:
         checksums = self._terms.checksums
         invented = MEDICAL in self._terms.vocabulary_counts()
-        title, of = "MMed-Bench-IR", ""
-        if invented:
-            title, of = f"{title}, invented rows", "invented rows as those of "
+        name, title, of = NAME, "MMed-Bench-IR", ""
+        if invented:  # under a name of its own: what others published of the real one never stands beside it
+            name, title, of = f"{NAME}-invented", f"{title}, invented rows", "invented rows as those of "
         facts = {
             "coverage": [asdict(row) for row in coverage],
             "linker": self._linker.name if self._linker else None,
@@ -178,7 +178,7 @@ class _Builder:
             "mmedbench": self._stems.checksum,
         }
         return Benchmark(
-            name=NAME,
+            name=name,
             version=f"umls-{_digest(checksums)}",
             title=title,
             parallel=False,

@@ -142,7 +142,7 @@ def test_the_report_counts_by_language_and_stage(sources):
         "Alignment: 3 concepts of the corpus answer no question.",
         "Alignment: left out with fewer than 2 questions: Spanish (1), French (0).",
     )
-    assert benchmark.title == "MMed-Bench-IR"
+    assert (benchmark.name, benchmark.title) == ("mmed-bench-ir", "MMed-Bench-IR")
     assert not benchmark.parallel
 
 
@@ -188,7 +188,7 @@ def test_invented_questions_become_what_was_planted(tmp_path):
         assert (row.ambiguous, row.undefined) == (counts.get("shared", 0), counts["undefined"])
         assert row.answerable == counts["whole"] + counts["inside"] + counts["synonym"]
         assert row.asked == (0 if language == "ru" else row.answerable)  # 25 questions in Russian
-    assert benchmark.title == "MMed-Bench-IR, invented rows"
+    assert (benchmark.name, benchmark.title) == ("mmed-bench-ir-invented", "MMed-Bench-IR, invented rows")
     groups = {}
     for query in benchmark.tasks[0].queries:
         groups.setdefault(query.family, set()).add(query.language)

@@ -57,7 +57,10 @@ def build(sources, *more):
 
 
 def exported(command, cache, folder):
-    assert command("export", "--benchmark", "mmed-bench-ir", "--format", "beir", "-o", folder, cache=cache)[0] == 0
+    assert (
+        command("export", "--benchmark", "mmed-bench-ir-invented", "--format", "beir", "-o", folder, cache=cache)[0]
+        == 0
+    )
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -78,13 +81,13 @@ def test_from_generated_sources_to_pages_and_back(command, sources, tmp_path):
     assert command("run", "--benchmark", "back", "--systems", "bm25", cache=two)[0] == 0
     before, after = (
         json.loads(command("per-query", "--benchmark", name, "--format", "json", cache=cache)[1])
-        for name, cache in (("mmed-bench-ir", one), ("back", two))
+        for name, cache in (("mmed-bench-ir-invented", one), ("back", two))
     )
     assert len(before) == len(after) == 75
     for first, second in zip(before, after, strict=True):
         assert {name: first[name] for name in MEASURES} == {name: second[name] for name in MEASURES}
         assert (first["query_id"], first["family"]) == (second["query_id"], second["family"])
-    card = data.card(read.open_store(Cache(one)), "mmed-bench-ir")
+    card = data.card(read.open_store(Cache(one)), "mmed-bench-ir-invented")
     assert [vars(row) for row in card.tasks[0].tagging.coverage] == coverage
     assert {found.attribute for found in card.tasks[0].attributes} >= {"tagged_by"}
 
