@@ -63,7 +63,7 @@ class Tag(NamedTuple):
     stage: str  # one of STAGES
     cui: str | None  # None: untagged
     confidence: float  # 0 where untagged
-    ambiguous: bool = False  # terms were found, each of several concepts
+    ambiguous: bool = False  # what was found is of several concepts
 
 
 def tag(
@@ -96,14 +96,17 @@ def tag(
     if linker is not None:
         for place, near in _linked(stems, tags, terms, defined=defined, linker=linker).items():
             if near.confidence >= limits.nearest:
-                tags[place] = near._replace(ambiguous=tags[place].ambiguous)
+                tags[place] = near if near.cui else tags[place]._replace(ambiguous=True)
     return tags
 
 
 def _linked(
     stems: Sequence[Stem], tags: Sequence[Tag], terms: Terms, *, defined: Collection[str], linker: Linker
 ) -> Mapping[int, Tag]:
-    """For each question that no term tags the concept whose preferred term is nearest, in its language or English."""
+    """For each question that no term tags the concept whose preferred term is nearest, in its language or English.
+
+    No concept where terms of several are equally near, as to an encoder that does not know their words.
+    """
     found: dict[int, Tag] = {}
     open_ = [place for place, known in enumerate(tags) if known.cui is None]
     for language in dict.fromkeys(stems[place].language for place in open_):
@@ -114,8 +117,10 @@ def _linked(
             continue
         texts = [stems[place].text for place in places]
         near = ordered(linker, texts, [text for _, text in candidates], k=CONTENDERS, what=f"{language} terms")
-        for place, (best, *_) in zip(places, near, strict=True):
-            found[place] = Tag(NEAREST, candidates[best.row][0], best.cosine)
+        for place, contenders in zip(places, near, strict=True):
+            best = contenders[0].cosine
+            concepts = {candidates[one.row][0] for one in contenders if one.cosine == best}
+            found[place] = Tag(NEAREST, concepts.pop() if len(concepts) == 1 else None, best)
     return found
 
 

@@ -22,6 +22,8 @@ ATOMS = (
     atom("C0000006", 7, "Pafo"),  # near Bradolin morva, and nobody asks
     atom("C0000007", 8, "Gede"),  # near Sogofig, as the next one
     atom("C0000008", 9, "Fane"),
+    atom("C0000009", 10, "Tepo"),  # the letters of the next one
+    atom("C0000010", 11, "Pote"),
 )
 DEFINITIONS = (
     definition("C0000001", 1, "A thing.", of=1),
@@ -31,6 +33,8 @@ DEFINITIONS = (
     definition("C0000006", 6, "Nearly a thing.", of=7),
     definition("C0000007", 7, "Nearly another.", of=8),
     definition("C0000008", 8, "Far off.", of=9),
+    definition("C0000009", 9, "This.", of=10),
+    definition("C0000010", 10, "That.", of=11),
 )
 RELATIONS = (
     relation("C0000001", "C0000006"),
@@ -49,6 +53,7 @@ QUESTIONS = {
         "Nothing here",
         "sogofig",
         "Has a sogofig a bradolin morva?",
+        "Topey",
     ),
     "Spanish": ("¿La bradolín mórva?", "Nada"),
     "French": ("Rien",),
@@ -131,13 +136,13 @@ def test_hard_negatives_are_near_and_answer_nothing(sources, plain):
 def test_the_report_counts_by_language_and_stage(sources):
     benchmark = built(sources, least=2)
     assert report(benchmark)["coverage"] == [
-        vars(Coverage("en", 7, 1, 1, 3, 0, 2, 1, 1, 3, 3, 5)),  # untagged: a cold of two concepts, and nothing
+        vars(Coverage("en", 8, 1, 1, 3, 0, 3, 1, 1, 3, 3, 5)),  # untagged: a cold of two concepts, two of none
         vars(Coverage("es", 2, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1)),
         vars(Coverage("fr", 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)),
     ]
     assert {query.language for query in benchmark.tasks[0].queries} == {"en"}
     assert benchmark.notes == (
-        "Alignment: a program found the concept of 5 of 9 questions; no linker was used. "
+        "Alignment: a program found the concept of 5 of 10 questions; no linker was used. "
         "No clinician has checked the tags.",
         "Alignment: 3 concepts of the corpus answer no question.",
         "Alignment: left out with fewer than 2 questions: Spanish (1), French (0).",
@@ -153,7 +158,9 @@ def test_the_linker_takes_what_no_term_tagged_from_its_limit_on(sources):
     assert tags["en-4"].family == "C0000004"
     assert tags["en-4"].attributes == {"tagged_by": "nearest", "tag_confidence": "0.89"}
     assert report(benchmark)["linker"] == "letters"
-    assert report(benchmark)["coverage"][0]["nearest"] == 1
+    english = report(benchmark)["coverage"][0]
+    assert english["nearest"] == 1
+    assert (english["untagged"], english["ambiguous"]) == (2, 1)  # "Topey" is as near to "Tepo" as to "Pote"
     strict = built(sources, least=1, linker=Letters(), limits=mmed_task1.Limits(nearest=0.9))
     assert "en-4" not in {query.id for query in strict.tasks[0].queries}
 
