@@ -79,6 +79,11 @@ class Cache:
         """Downloaded sources, checked by hash."""
         return self.root / "sources"
 
+    @property
+    def terms(self) -> Path:
+        """Prepared files of a terminology that the reader has a licence for; they can be made anew."""
+        return self.root / "terms"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import import_vectors, manage, notes, own_systems, query, read, systems, work
+from analysis.cli import import_vectors, licensed, manage, notes, own_systems, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -78,7 +78,7 @@ def _command(
 
 def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     build = _command(commands, "build", work.build, "build a benchmark into the store")
-    build.add_argument("name", choices=["bedside", "icd10"])
+    build.add_argument("name", choices=["bedside", "icd10", *licensed.BUILDS])
     build.add_argument(
         "--concepts", type=int, metavar="N", help="a small corpus: whole categories until at least N codes"
     )
@@ -105,6 +105,9 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="then run these systems on it; given twice, the first ones are stored before the others begin",
     )
     _add_computing(build)
+    licensed.build_arguments(build)
+    text = "write invented sources in the formats of UMLS, MMedBench or BioASQ, to try a build without a licence"
+    licensed.generate_arguments(_command(commands, "generate-sources", licensed.generate, text))
     scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
     scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
     scores.add_argument("--query-language", metavar="TAG", help="of every query where no column says it")

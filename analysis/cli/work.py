@@ -7,13 +7,13 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from analysis import paths
 from analysis.benchmarks import icd10
-from analysis.cli import exports, output
+from analysis.cli import exports, licensed, output
 from analysis.cli.read import opened, selection
 from analysis.errors import InputError
 from analysis.imports.parts import Options
@@ -38,6 +38,7 @@ from analysis.systems.weights import LoadOptions
 EXPORTS = exports.FORMATS
 TABLES = exports.TABLES
 USAGE = 2  # the exit code of wrong usage, as argparse has it
+ICD10_FLAGS = ("concepts", "queries", "all", "languages", "add_language")
 CHECKED = "checked, nothing stored"
 
 
@@ -60,17 +61,31 @@ def build(options: argparse.Namespace) -> None:
     """Build a benchmark, then run systems on it if asked."""
     cache = paths.cache(options.cache)
     rounds = [_names(text) for text in options.run]
-    if options.name == "bedside":
-        _refuse_options(options)
-    settings, load = _icd10_options(options), loading(options)
+    load = loading(options)
+    make = _builder(options, cache, load)
     with JobProgress(cache, job_name("build")) as progress:
-        if options.name == "bedside":
-            address = build_bedside(cache, progress=progress)
-        else:
-            address = build_icd10(cache, options=settings, progress=progress)
+        address = make(progress)
         print(f"stored {address}", file=sys.stderr)
         for systems in rounds:
             _run(cache, RunRequest(benchmark=address, systems=systems, load=load), progress)
+
+
+def _builder(options: argparse.Namespace, cache: Cache, load: LoadOptions) -> Callable[[Progress], str]:
+    """What builds the benchmark of a name, its flags checked, and says where it is.
+
+    Raises:
+        InputError: a flag that it does not take, or a wrong value.
+    """
+    if options.name in licensed.BUILDS:
+        licensed.refuse(options, ICD10_FLAGS)
+        licensed.task1_options(options)
+        return lambda progress: licensed.build(options, cache, load, progress)
+    licensed.refuse(options, licensed.FLAGS)
+    if options.name == "bedside":
+        _refuse_options(options)
+        return lambda progress: build_bedside(cache, progress=progress)
+    settings = _icd10_options(options)
+    return lambda progress: build_icd10(cache, options=settings, progress=progress)
 
 
 def _icd10_options(options: argparse.Namespace) -> icd10.Options:
@@ -92,8 +107,7 @@ def _refuse_options(options: argparse.Namespace) -> None:
     Raises:
         InputError: a flag that only ICD-10 has.
     """
-    flags = ("concepts", "queries", "all", "languages", "add_language")
-    given = [f"--{name.replace('_', '-')}" for name in flags if getattr(options, name)]
+    given = [f"--{name.replace('_', '-')}" for name in ICD10_FLAGS if getattr(options, name)]
     if given:
         raise InputError(f"build bedside takes no {given[0]}: it is small and always built whole")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis import benchmarks
 from analysis.model import SystemLabel
@@ -16,6 +16,7 @@ from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
+from analysis.views.tagging import Tagging, tagging
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
@@ -76,6 +77,7 @@ class TaskCard:
     vocabulary: int  # different tokens in its documents
     languages: tuple[LanguageCounts, ...]
     attributes: tuple[Distribution, ...]
+    tagging: Tagging | None = None  # None: nobody had to find that out
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,13 @@ def card(store: Store, benchmark: str) -> Card:
     if not tasks:
         return Card(benchmark_label(row), _published_takeaway(row, known), (), ())
     words = store.vocabulary([task.task_id for task in tasks])
-    cards = tuple(_task_card(store, task, words.get((task.task_id, task.task_id), 0)) for task in tasks)
+    cards = tuple(
+        replace(
+            _task_card(store, task, words.get((task.task_id, task.task_id), 0)),
+            tagging=tagging(row.settings, task.name),
+        )
+        for task in tasks
+    )
     return Card(benchmark_label(row), _card_takeaway(row, cards), cards, _overlaps(tasks, words))
 
 

@@ -544,5 +544,10 @@ def download_later(words: str, table: Callable[[], Table], *, file: str) -> None
     _download(words, lambda: tables.as_csv(*table()), file=file)
 
 
-def _download(words: str, data: bytes | Callable[[], bytes], *, file: str) -> None:
-    st.download_button(words, data, file_name=file, mime="text/csv", on_click="ignore", key=f"download-{file}")
+def download_text(words: str, text: str, *, file: str) -> None:
+    """A button that hands over a text, such as one in Markdown."""
+    _download(words, text.encode(), file=file, mime="text/markdown")
+
+
+def _download(words: str, data: bytes | Callable[[], bytes], *, file: str, mime: str = "text/csv") -> None:
+    st.download_button(words, data, file_name=file, mime=mime, on_click="ignore", key=f"download-{file}")

@@ -1,5 +1,6 @@
 """The page Data and runs: what it shows, what it starts, and what it refuses."""
 
+import dataclasses
 import io
 import json
 import shutil
@@ -323,3 +324,28 @@ def test_vectors_are_checked_as_four_files(own):
     page.run()
     assert "one vector each" in words(page)
     assert not button(page, "Import").disabled  # the same files, as for any import
+
+
+def test_the_card_says_how_the_concept_of_each_question_was_found(tmp_path, monkeypatch):
+    counts = dict.fromkeys(("repeated", "exact", "substring", "nearest", "ambiguous", "undefined", "definitions"), 1)
+    rows = [
+        {"language": "en", "lines": 61, "untagged": 7, "answerable": 52, "asked": 52, **counts},
+        {"language": "ja", "lines": 9, "untagged": 5, "answerable": 2, "asked": 0, **counts},
+    ]
+    made = {
+        "coverage": rows,
+        "linker": None,
+        "least": 50,
+        "hard_negatives": 1,
+        "atoms": {"en": {"used": 1234, "obsolete": 5}},
+        "definitions": {"used": 60, "suppressed": 3},
+    }
+    benchmark = dataclasses.replace(worked_example(), settings={"built": {"main": made}})
+    with write.writer(Cache(tmp_path)) as writer:
+        writer.add_benchmark(benchmark)
+    monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path))
+    said = words(Visit().page("data"))
+    assert "The concept of 56 of 68 questions was found · no encoder linked the others · 1 concept in the" in said
+    assert "left out, 2 of 50" in said
+    assert "definitions: 60 used, 3 suppressed" in said
+    assert "1,234" in said

@@ -1,0 +1,129 @@
+"""Questions of MMedBench without their options: the test split, from its ZIP, its folder, or one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from analysis.errors import InputError
+from analysis.languages import canonical
+from analysis.text import same_text_key
+
+TEST = "test"
+KEYS = ("question", "language", "split")
+
+
+class Stem(NamedTuple):
+    """A question without its options."""
+
+    id: str  # language and line
+    language: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Stems:
+    """What was read."""
+
+    stems: tuple[Stem, ...]  # each text of a language once, in the order of files and lines
+    lines: dict[str, int]  # questions read, by language
+    checksum: str  # SHA-256 over every file read, with its name
+
+
+def read(path: Path) -> Stems:
+    """Read the test split.
+
+    Args:
+        path: ``MMedBench.zip``, the folder it unpacks to, or one file of JSON lines. A file is called after its
+            language (``English.jsonl``), or its rows name their ``language``; rows that name a ``split`` count where
+            it is ``test``.
+
+    Raises:
+        InputError: nothing to read there, or a faulty line, with file, line and value.
+    """
+    found: list[Stem] = []
+    seen: set[tuple[str, str]] = set()
+    lines: dict[str, int] = {}
+    digest = hashlib.sha256()
+    for name, data in _files(path):
+        digest.update(f"{PurePosixPath(name).name}\0{len(data)}\0".encode() + data)
+        for stem in _stems(name, data):
+            lines[stem.language] = lines.get(stem.language, 0) + 1
+            key = (stem.language, same_text_key(stem.text))
+            if key not in seen:
+                seen.add(key)
+                found.append(stem)
+    if not found:
+        raise InputError(f"{path}: holds no question of the test split")
+    return Stems(tuple(found), lines, digest.hexdigest())
+
+
+def _files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file of the test split, by name."""
+    if path.is_dir():
+        folder = next((found for found in (path / "Test", path / "MMedBench" / "Test") if found.is_dir()), path)
+        files = sorted(folder.glob("*.jsonl"))
+        if not files:
+            raise InputError(f"{folder}: holds no .jsonl file, expected those of MMedBench/Test")
+        yield from ((str(file), file.read_bytes()) for file in files)
+    elif not path.is_file():
+        raise InputError(f"{path}: no such file or folder, expected MMedBench.zip, its folder or a .jsonl file")
+    elif zipfile.is_zipfile(path):
+        yield from _members(path)
+    else:
+        yield str(path), path.read_bytes()
+
+
+def _members(path: Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(path) as archive:
+        names = [
+            name
+            for name in sorted(archive.namelist())
+            if name.endswith(".jsonl") and PurePosixPath(name).parent.name == "Test"
+        ]
+        if not names:
+            raise InputError(f"{path}: holds no Test/*.jsonl, expected MMedBench.zip")
+        for name in names:
+            yield f"{path}!{name}", archive.read(name)
+
+
+def _stems(name: str, data: bytes) -> Iterator[Stem]:
+    of_file: str | None = None
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        row = _row(name, number, line)
+        if row.get("split", TEST) != TEST:
+            continue
+        text = row.get("question")
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{name}, line {number}: question {text!r}, expected a text")
+        if "language" in row:
+            tag = _tag(str(row["language"]), f"{name}, line {number}")
+        else:
+            tag = of_file = of_file or _tag(PurePosixPath(name).stem, name)
+        yield Stem(f"{tag}-{number}", tag, text.strip())
+
+
+def _row(name: str, number: int, line: bytes) -> dict[str, object]:
+    try:
+        row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{name}, line {number}: {error}, expected one JSON object in UTF-8") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{name}, line {number}: {row!r:.60}, expected a JSON object")
+    return row
+
+
+def _tag(raw: str, where: str) -> str:
+    try:
+        return canonical(raw).tag
+    except InputError as error:
+        raise InputError(
+            f"{where}: {error} (files are called after their language, or rows name their language)"
+        ) from error
