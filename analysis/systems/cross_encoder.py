@@ -20,6 +20,7 @@ from analysis.systems.weights import (
     LOADING,
     LoadOptions,
     check_positions,
+    check_whole,
     folder_to_load,
     lacking,
     load_report,
@@ -188,11 +189,7 @@ def prove(scorer: Scorer, reload: Callable[[], Scorer]) -> None:
         SystemLoadError: one sentence naming the system and what failed.
     """
     name = scorer.entry.name
-    if scorer.fresh:
-        some = ", ".join(scorer.fresh[:3])
-        raise SystemLoadError(
-            f"{name}: the files lack {len(scorer.fresh)} of the model's weights ({some}), which were set at random"
-        )
+    check_whole(scorer.entry, scorer.fresh)
     pairs = [(_ASKED[language], text) for language, texts in PROOF.items() for text in texts]
     scores = scorer.score([*pairs, pairs[0]])
     if np.ptp(scores) < 1e-9:

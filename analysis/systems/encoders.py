@@ -22,9 +22,11 @@ from analysis.systems.endpoint import Endpoint
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
+    check_dimension,
     check_package,
     check_positions,
     check_projections,
+    check_whole,
     first_line,
     folder_to_load,
     lacking,
@@ -143,17 +145,10 @@ def prove(encoder: Encoder, reload: Callable[[], Encoder]) -> None:
         SystemLoadError: one sentence naming the system and what failed.
     """
     name = encoder.entry.name
-    if encoder.fresh:
-        some = ", ".join(encoder.fresh[:3])
-        raise SystemLoadError(
-            f"{name}: the files lack {len(encoder.fresh)} of the model's weights ({some}), which were set at random"
-        )
+    check_whole(encoder.entry, encoder.fresh)
     texts = [text for pair in PROOF.values() for text in pair]
     vectors = encoder.encode([*texts, texts[0], _PARAPHRASE], role="document")
-    if encoder.entry.dimension not in (None, vectors.shape[1]):
-        raise SystemLoadError(
-            f"{name}: vectors have {vectors.shape[1]} dimensions, the catalogue declares {encoder.entry.dimension}"
-        )
+    check_dimension(encoder.entry, vectors.shape[1])
     if np.abs(vectors - vectors[0]).max() < SAME:
         raise SystemLoadError(f"{name}: every text gets the same vector")
     same = SAME_REMOTE if encoder.entry.url else SAME_ROUNDED if encoder.entry.dtype in HALVES else SAME

@@ -24,7 +24,9 @@ from analysis.systems.reading import Reading, adapter_of, adapters, reading, unr
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,
+    check_dimension,
     check_positions,
+    check_whole,
     folder_to_load,
     lacking,
     load_report,
@@ -290,20 +292,13 @@ def prove(model: MultiVector, reload: Callable[[], MultiVector]) -> None:
         SystemLoadError: one sentence naming the system and what failed.
     """
     name = model.entry.name
-    if model.fresh:
-        some = ", ".join(model.fresh[:3])
-        raise SystemLoadError(
-            f"{name}: the files lack {len(model.fresh)} of the model's weights ({some}), which were set at random"
-        )
+    check_whole(model.entry, model.fresh)
     tags = [tag for tag in PROOF if not model.adapters or adapter_of(tag, model.adapters)]
     if not tags:
         raise SystemLoadError(f"{name}: it has no adapter for any of {', '.join(PROOF)}, so it cannot be checked")
     found = {tag: _proof(model, tag) for tag in tags}
     one = found[tags[0]]
-    if model.entry.dimension not in (None, model.dimension):
-        raise SystemLoadError(
-            f"{name}: vectors have {model.dimension} dimensions, the catalogue declares {model.entry.dimension}"
-        )
+    check_dimension(model.entry, model.dimension)
     if all(_alike(matrix, np.broadcast_to(one[0][0], matrix.shape)) for matrix in one):
         raise SystemLoadError(f"{name}: every token gets the same vector")
     if not all(map(_alike, one, _proof(model, tags[0]))):

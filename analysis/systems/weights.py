@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,6 +71,23 @@ def check_package(system: Entry) -> None:
         distribution, wanted = system.install.split("==")
         if (found := _version(distribution)) != wanted:
             raise SystemLoadError(f"{system.name}: version {found} of {distribution} is installed{hint}")
+
+
+def check_whole(system: Entry, fresh: Sequence[str]) -> None:
+    """Raise where the files lacked weights, which were then set at random."""
+    if fresh:
+        some = ", ".join(fresh[:3])
+        raise SystemLoadError(
+            f"{system.name}: the files lack {len(fresh)} of the model's weights ({some}), which were set at random"
+        )
+
+
+def check_dimension(system: Entry, dimension: int) -> None:
+    """Raise where vectors are not as wide as the catalogue declares."""
+    if system.dimension not in (None, dimension):
+        raise SystemLoadError(
+            f"{system.name}: vectors have {dimension} dimensions, the catalogue declares {system.dimension}"
+        )
 
 
 def verify_weights(system: Entry) -> None:

@@ -11,6 +11,7 @@ TOKENS = {
     "whitespace": "words between blanks, lower-cased",
     "cjk-bigrams": "words between blanks, lower-cased; Chinese, Japanese and Korean into pairs of characters",
 }
+READ = {"text": "its text", "image": "its image", "text-image-mean": "text and image, the mean of both vectors"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def system_facts(name: str) -> SystemFacts:
         entry.note,
         tuple(catalogue.entry(part).title for part in entry.parts),
         tuple(_settings(entry)),
-        tuple(_model(model) for model in _models(entry)),
+        tuple(map(_model, [entry] if entry.kind == "import-only" else catalogue.models(entry))),
     )
 
 
@@ -72,15 +73,13 @@ def _settings(entry: Entry) -> list[tuple[str, str]]:
         "b": f"{entry.b:g}" if entry.b is not None else None,
         "k": f"{entry.k:,}" if entry.k else None,
         "Documents rescored": f"{entry.pool:,}" if entry.pool else None,
+        "Of a query is read": READ.get(entry.reads or ""),
+        "Marker of a query": entry.query_marker,
+        "Marker of a document": entry.document_marker,
+        "A query is filled up to": f"{entry.query_length:,} tokens" if entry.query_length else None,
+        "Adapters": "one for each language; a text is read by that of its own" if entry.adapters else None,
     }
     return [(words, value) for words, value in known.items() if value is not None]
-
-
-def _models(entry: Entry) -> list[Entry]:
-    """The models below a system, each once; itself if it is one."""
-    if entry.kind in ("dense", "cross-encoder"):
-        return [entry]
-    return list(dict.fromkeys(model for part in entry.parts for model in _models(catalogue.entry(part))))
 
 
 def _model(entry: Entry) -> ModelFacts:
