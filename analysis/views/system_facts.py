@@ -106,14 +106,14 @@ def _model(entry: Entry) -> ModelFacts:
 
 def _prompt(entry: Entry, prompt: str | None) -> str | None:
     """A server and a function are handed texts as they are where the table has no prompt."""
-    return "" if prompt is None and _elsewhere(entry) else prompt
+    return "" if prompt is None and (entry.url or entry.function) else prompt
 
 
 def _elsewhere(entry: Entry) -> bool:
-    return bool(entry.url or entry.function)
+    return bool(entry.url or entry.function or entry.kind == "import-only")
 
 
 def _origin(entry: Entry) -> str:
     if entry.package:
         return f"{entry.package} {entry.revision}"
-    return entry.url or entry.function or entry.folder or entry.model or ""
+    return entry.url or entry.function or entry.folder or entry.model or "its run comes by import"
