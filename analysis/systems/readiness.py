@@ -81,10 +81,14 @@ def download(system: Entry, repository: str) -> Download:
 
 def conversion(system: Entry) -> str:
     """The commands that fetch a model whose repository has a pickle alone, and make it loadable."""
-    home = paths.models() / system.name
-    folder = shlex.quote(str(home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home))
+    folder = shlex.quote(_short(paths.models() / system.name))
     whole = Download(str(system.model), system.revision, ())
     return f'{whole} --exclude "onnx/*" --local-dir {folder} && python -m analysis convert-weights {folder}'
+
+
+def _short(folder: Path) -> str:
+    """A folder as it is typed here."""
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def _models(system: Entry) -> list[Entry]:
@@ -128,7 +132,7 @@ def _of_files(system: Entry, *, here: bool) -> _State:
     if here:
         return _State(_place(system))
     if system.folder:
-        return _State("", f"the folder {system.folder} is not there", lost=True)
+        return _State("", f"the folder {_short(Path(system.folder))} is not there", lost=True)
     if system.pickle:
         once = f"{_to_download(system)}, and its pickle converted once"
         return _State("", once, conversion(system))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.views import data
 from analysis.views.data import Runnable
+from analysis.views.selection import capitalised
 from analysis.views.system_facts import ModelFacts, system_facts
 from pages.shared import address, tables, ui
 from pages.shared.tables import Markup
@@ -33,7 +34,7 @@ def show(systems: Sequence[Runnable]) -> None:
         address.select("System", {name: row.system.title for name, row in rows.items()}, name="about", default=first)
     ]
     if chosen.missing:
-        ui.grey(f"{chosen.missing}.")
+        ui.grey(f"{capitalised(chosen.missing)}.")
     if chosen.command:
         st.code(chosen.command.replace(" && ", "\n"), language=None, wrap_lines=True)
     facts = system_facts(chosen.system.name)
