@@ -105,8 +105,9 @@ def _model(entry: Entry) -> ModelFacts:
 
 
 def _prompt(entry: Entry, prompt: str | None) -> str | None:
-    """A server and a function are handed texts as they are where the table has no prompt."""
-    return "" if prompt is None and (entry.url or entry.function) else prompt
+    """Servers and functions are handed texts as they are where the table has no prompt; ColBERT has markers instead."""
+    untouched = entry.url or entry.function or entry.kind == "late-interaction"
+    return "" if prompt is None and untouched else prompt
 
 
 def _elsewhere(entry: Entry) -> bool:

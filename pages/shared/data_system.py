@@ -39,12 +39,13 @@ def show(systems: Sequence[Runnable]) -> None:
         st.code(chosen.command.replace(" && ", "\n"), language=None, wrap_lines=True)
     facts = system_facts(chosen.system.name)
     own = {"Made of": ", then ".join(facts.parts), **dict(facts.settings), "What to know": chosen.note}
-    if not (len(facts.models) == 1 and facts.models[0].name == facts.name):
+    alone = len(facts.models) == 1 and facts.models[0].name == facts.name
+    if not alone:
         _card(own, title=facts.title)
     for model in facts.models:
         if len(facts.models) > 1 or facts.parts:
             tables.show(Markup(f"<h4>{tables.escaped(model.title)}</h4>"))
-        _card(_rows(model), title=model.title)
+        _card({**(dict(facts.settings) if alone else {}), **_rows(model)}, title=model.title)
 
 
 def _rows(model: ModelFacts) -> dict[str, str]:
