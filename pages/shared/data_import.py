@@ -141,7 +141,7 @@ def _files(kind: str) -> Given | None:
     uploaded = dropped if isinstance(dropped, list) else [dropped] if dropped else []
     ui.grey(
         f"At most {limit:,} MB a file; larger ones in a terminal on the server: python -m analysis {kind}. "
-        "What is dropped here leaves the server once it is imported, or after a day."
+        "What is stored is a copy: the dropped files are deleted once they are imported, or after a day."
     )
     roots = jobs.folders()
     if roots and not uploaded:
