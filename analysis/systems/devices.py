@@ -7,10 +7,12 @@ import math
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
 from analysis.errors import InputError, SystemLoadError
@@ -171,7 +173,7 @@ class Crew:
     def _start(self) -> None:
         self._model._arrival = _Arrival(self._threads)
         try:
-            with _deaf():
+            with _deaf(), _nameless():
                 self._pool = self._model.start_multi_process_pool(list(self.devices))
         finally:
             del self._model._arrival
@@ -180,6 +182,16 @@ class Crew:
         pool, self._pool = self._pool, None
         if pool:
             self._model.stop_multi_process_pool(pool)
+
+
+@contextmanager
+def _nameless() -> Iterator[None]:
+    """Without the script that this process was started with: a new process would run that again before its work."""
+    script, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 class _Arrival:

@@ -74,20 +74,29 @@ def counted(bench: Workbench, entry: Entry, corpus: Corpus, questions: Questions
     found: list[Truncation] = []
     for model in catalogue.searched(entry):
         if model.kind != "cross-encoder":
-            sides: tuple[tuple[Role, Sequence[str], Sequence[str]], ...] = (
-                ("document", corpus.texts, corpus.languages),
-                ("query", questions.texts, questions.languages),
-            )
-            for role, texts, languages in sides[: 1 if model.reads == "image" else 2]:
-                found += _of(
-                    model, role, bench.cut(catalogue.towers(model)[0], texts, role=role, languages=languages), languages
-                )
+            for role, texts, languages in _sides(model, corpus, questions):
+                cut = bench.cut(catalogue.towers(model)[0], texts, role=role, languages=languages)
+                found += _of(model, role, cut, languages)
         elif model.name in entry.parts:
             rows = np.flatnonzero(ranking.rank() <= (entry.pool or 0))
             query, document = ranking.query[rows].tolist(), ranking.document[rows].tolist()
             pairs = [(questions.texts[q], corpus.texts[d]) for q, d in zip(query, document, strict=True)]
             found += _of(model, "pair", bench.cut_pairs(model, pairs), [corpus.languages[d] for d in document])
     return found
+
+
+def _sides(model: Entry, corpus: Corpus, questions: Questions) -> Iterator[tuple[Role, Sequence[str], Sequence[str]]]:
+    """Role, texts and languages of what a model reads as text; what says nothing may be read by its image."""
+    sides: dict[Role, tuple[Sequence[str], Sequence[str]]] = {
+        "document": (corpus.texts, corpus.languages),
+        "query": (questions.texts, questions.languages),
+    }
+    for role, (texts, languages) in sides.items():
+        if not model.reads:
+            yield role, texts, languages
+        elif role == "document" or model.reads != "image":
+            said = [at for at, text in enumerate(texts) if text.strip()]
+            yield role, [texts[at] for at in said], [languages[at] for at in said]
 
 
 def _of(model: Entry, role: str, cut: Cut | None, languages: Sequence[str]) -> Iterator[Truncation]:

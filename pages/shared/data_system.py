@@ -45,7 +45,8 @@ def show(systems: Sequence[Runnable]) -> None:
     for model in facts.models:
         if len(facts.models) > 1 or facts.parts:
             tables.show(Markup(f"<h4>{tables.escaped(model.title)}</h4>"))
-        _card({**(dict(facts.settings) if alone else {}), **_rows(model)}, title=model.title)
+        said = {**dict(facts.settings), **_rows(model), "What to know": chosen.note} if alone else _rows(model)
+        _card(said, title=model.title)
 
 
 def _rows(model: ModelFacts) -> dict[str, str]:

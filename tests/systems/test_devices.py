@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -98,14 +99,21 @@ def test_two_processes_give_the_vectors_of_one_in_order_and_end_when_the_job_is_
     assert rest.encoded(tiny).texts == 8
 
 
-def test_a_process_of_its_own_scores_pairs_and_its_end_from_outside_is_one_sentence(extend_catalogue, tmp_path):
+def test_a_process_of_its_own_scores_pairs_and_its_end_from_outside_is_one_sentence(
+    extend_catalogue, tmp_path, monkeypatch
+):
     tiny_models.backbone(tmp_path / "pairs", architecture="pairs", dimension=32, positions=200)
     system = extend_catalogue("pairs", kind="cross-encoder", paradigm="two-stage", folder=tmp_path / "pairs")
     scorer = cross_encoder.load(system, LoadOptions(device="cpu", offline=True))
     pairs = [(text, "knee pain"[: 1 + number % 9]) for number, text in enumerate(TEXTS)]
     expected = scorer.score(pairs)
     scorer._crew.devices = ("cpu",)
+    (tmp_path / "script.py").write_text("raise RuntimeError")
+    script = ModuleType("__main__")  # the script of a page, say, which no new process is to run
+    script.__file__ = str(tmp_path / "script.py")
+    monkeypatch.setitem(sys.modules, "__main__", script)
     scorer._crew._start()
+    assert sys.modules["__main__"] is script
     try:
         assert scorer.passes == devices.PASSES
         assert scorer.score(pairs) == pytest.approx(expected, abs=1e-6)

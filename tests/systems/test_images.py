@@ -55,7 +55,9 @@ def row(home, monkeypatch):
 
     def small(path=None):
         return {
-            name: dataclasses.replace(entry, languages=(), dimension=SMALL) if entry.reads else entry
+            name: dataclasses.replace(entry, languages=(), dimension=SMALL, projections=entry.projections and (SMALL,))
+            if entry.reads
+            else entry
             for name, entry in own(path).items()
         }
 
