@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analysis.model import Ranking
-from analysis.systems.fusion import fuse
+from analysis.systems import fusion
+from analysis.systems.fusion import combine, fuse
 
 
 def run(*lists, depth=10):
@@ -38,3 +41,19 @@ def test_the_cut_comes_after_the_fusion():
 
 def test_parts_that_found_nothing():
     assert len(fuse([run([]), run([])], k=60, depth=5, tie_order=ORDER).query) == 0
+
+
+LISTS = st.lists(st.lists(st.integers(0, 5), unique=True, max_size=6), min_size=4, max_size=4)
+
+
+@given(parts=st.lists(LISTS, min_size=1, max_size=3), rows=st.integers(1, 30), depth=st.integers(1, 6))
+def test_some_queries_at_a_time_give_what_all_at_once_give(parts, rows, depth):
+    rankings = [run(*lists) for lists in parts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fusion, "ROWS", rows)
+        blocks = [fuse(rankings, k=60, depth=depth, tie_order=ORDER), combine(rankings, depth=depth, tie_order=ORDER)]
+    whole = [fuse(rankings, k=60, depth=depth, tie_order=ORDER), combine(rankings, depth=depth, tie_order=ORDER)]
+    for some, every in zip(blocks, whole, strict=True):
+        assert some.query.tolist() == every.query.tolist()
+        assert some.document.tolist() == every.document.tolist()
+        assert some.score.tolist() == every.score.tolist()
