@@ -283,16 +283,17 @@ def ranking(hits: Sequence[Hits], *, depth: int) -> Ranking:
     """One ranking from pieces of (query, document, score), each sorted by rank; a query stands in one piece only."""
     if not hits:
         return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
-    query, document, score = (np.concatenate(column) for column in zip(*hits, strict=True))
+    size = sum(len(query) for query, _, _ in hits)
+    query, document, score = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
+    start = 0
+    for piece in hits:
+        stop = start + len(piece[0])
+        query[start:stop], document[start:stop], score[start:stop] = piece
+        start = stop
     if (query[1:] < query[:-1]).any():
         order = np.argsort(query, kind="stable")
         query, document, score = query[order], document[order], score[order]
-    return Ranking(
-        query.astype(np.int32, copy=False),
-        document.astype(np.int32, copy=False),
-        score.astype(np.float64, copy=False),
-        depth,
-    )
+    return Ranking(query, document, score, depth)
 
 
 def distinct(rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
