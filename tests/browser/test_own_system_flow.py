@@ -28,7 +28,7 @@ def test_add_bm25_with_other_settings_run_it_and_see_it(visit, tmp_path, bedside
         systems.locator("input").press("Enter")
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.locator("body")).to_contain_text("has run on every task", timeout=120_000)
+        expect(page.locator("body")).to_contain_text("Installed; has run on every task", timeout=120_000)
 
         page.get_by_role("link", name="Overview").click()
         expect(page.locator("h1")).to_contain_text("Which system", timeout=60_000)
