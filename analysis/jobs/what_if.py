@@ -18,7 +18,7 @@ from analysis.errors import InputError
 from analysis.geometry.alignment import language_means, without_means
 from analysis.jobs.facts import codes, facts
 from analysis.jobs.stored import check_new_system, check_ran, only_task, opened, ranked_runs
-from analysis.model import Corpus, Image, Progress, Questions, Ranking, SystemLabel, silent
+from analysis.model import Corpus, Progress, Questions, Ranking, SystemLabel, silent
 from analysis.paths import Cache
 from analysis.store import rankings, write
 from analysis.store.read import RunRow, Store, TaskRow
@@ -339,7 +339,7 @@ def _searched_in_other_languages(
         if not len(kept):
             continue
         ids, texts = (tuple(column[place] for place in kept) for column in (corpus.ids, corpus.texts))
-        images = _among(corpus.images, kept)
+        images = {new: corpus.images[old] for new, old in enumerate(kept.tolist()) if old in corpus.images}
         some = Corpus.of(ids, languages=tuple(written[kept].tolist()), texts=texts, images=images)
         found = system.rank(some, _some(questions, asked, kept), depth=min(depth, len(kept)), workbench=workbench)
         parts.append((asked[found.query], kept[found.document], found.score))
@@ -348,22 +348,13 @@ def _searched_in_other_languages(
 
 def _some(questions: Questions, asked: NDArray[np.intp], kept: NDArray[np.intp]) -> Questions:
     """Some of the queries, over some of the documents."""
+    some = questions.take(asked)
     excluded = {}
-    for place, query in enumerate(asked.tolist()):
-        gone = questions.excluded.get(query)
-        if gone is not None:
-            at = np.searchsorted(kept, gone)
-            there = at[(at < len(kept)) & (kept[np.minimum(at, len(kept) - 1)] == gone)]
-            excluded[place] = there.astype(np.int32)
-    ids, languages, texts = (
-        tuple(column[place] for place in asked) for column in (questions.ids, questions.languages, questions.texts)
-    )
-    return Questions(ids, languages, texts, excluded, _among(questions.images, asked))
-
-
-def _among(images: Mapping[int, Image], kept: NDArray[np.intp]) -> dict[int, Image]:
-    """The images of some queries or documents, by their places among these."""
-    return {place: images[old] for place, old in enumerate(kept.tolist()) if old in images}
+    for place, gone in some.excluded.items():
+        at = np.searchsorted(kept, gone)
+        there = at[(at < len(kept)) & (kept[np.minimum(at, len(kept) - 1)] == gone)]
+        excluded[place] = there.astype(np.int32)
+    return dataclasses.replace(some, excluded=excluded)
 
 
 def _joined(parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]], depth: int) -> Ranking:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -116,17 +116,18 @@ def catalogue(path: Path | None = None) -> dict[str, Entry]:
         shared = _version(CATALOGUE)
         found = _load(*_version(own), shared) if own.is_file() else _load(*shared)
     home = paths.models()
-    return {name: _at_home(system, home, found) for name, system in found.items()}
+    there = {path.name for path in home.iterdir() if path.is_dir()} if home.is_dir() else set()
+    return {name: _at_home(system, home, there, found) for name, system in found.items()}
 
 
-def _at_home(system: Entry, home: Path, known: Mapping[str, Entry]) -> Entry:
+def _at_home(system: Entry, home: Path, there: Collection[str], known: Mapping[str, Entry]) -> Entry:
     """The system with its folder among the reader's own models, where it is there or belongs there."""
     if system.backend != "sentence-transformers" or system.package:
         return system
     if system.folder:
         return replace(system, folder=str(home / Path(system.folder).expanduser()))
     twins = [name for name, other in known.items() if system.reads and other.reads and other.model == system.model]
-    own = next((home / name for name in (system.name, *twins) if (home / name).is_dir()), None)
+    own = next((home / name for name in (system.name, *twins) if name in there), None)
     return replace(system, folder=str(own), revision=None, weights=None, sha256=None) if own else system
 
 

@@ -224,10 +224,11 @@ def _construct(system: Entry, options: LoadOptions) -> MultiVector:
         )
     from sentence_transformers import MultiVectorEncoder
 
+    arguments = loading_arguments(system, options)
     with load_report() as fresh, translated(system):
-        model = MultiVectorEncoder(str(folder), **loading_arguments(system, options))
+        model = MultiVectorEncoder(str(folder), **arguments)
         unknown = _unknown_projections(model, stored)
-        model.to(loading_arguments(system, options)["model_kwargs"]["dtype"])
+        model.to(arguments["model_kwargs"]["dtype"])
     _check_scheme(system, model)
     return MultiVector(system, model, how, folder=folder, fresh=(*lacking(fresh), *unknown))
 

@@ -109,6 +109,12 @@ def token_needs(system: Entry, role: Role, texts: Sequence[str], languages: Sequ
     return [Need(system, role, part, tokens=True, language=language) for language, part in said.items()]
 
 
+def _as_asked(needs: Sequence[Need], languages: Sequence[str]) -> NDArray[np.intp]:
+    """What puts texts that were taken language by language back into their order, ``(n,)``."""
+    spoken = np.array(languages, dtype=object)
+    return np.argsort(np.concatenate([np.zeros(0, np.intp), *(np.flatnonzero(spoken == n.language) for n in needs)]))
+
+
 @dataclass(frozen=True)
 class EncodedFacts:
     """What this bench has encoded with one encoder, for the provenance of a run; cached texts are not counted."""
@@ -279,11 +285,7 @@ class Workbench:
             return [TokenVectors(*self._store.get_tokens(space, need.texts)) for space, need in stored]
 
         found = TokenVectors.joined(self._sound(lambda: self.prepare(needs), read))
-        if len(needs) < 2:
-            return found
-        spoken = np.array(languages, dtype=object)
-        places = np.concatenate([np.flatnonzero(spoken == need.language) for need in needs])
-        return found.take(np.argsort(places))
+        return found if len(needs) < 2 else found.take(_as_asked(needs, languages))
 
     def _sound(self, prepare: Callable[[], None], read: Callable[[], Read]) -> Read:
         """What is stored after a preparation; where some of it was found damaged, prepared once more."""
@@ -313,15 +315,12 @@ class Workbench:
         return Cut(limit, cut) if limit else None
 
     def _lengths(self, system: Entry, texts: Sequence[str], role: Role, languages: Sequence[str]) -> Lengths:
-        if not system.adapters:
-            return self._store.lengths(self._space(system, role), texts)
-        found, limit = np.full(len(texts), -1, dtype=np.int64), 0
-        spoken = np.array(languages, dtype=object)
-        for language in dict.fromkeys(languages):
-            rows = np.flatnonzero(spoken == language)
-            part = self._store.lengths(self._space(system, role, language), [texts[row] for row in rows.tolist()])
-            found[rows], limit = part.tokens, max(limit, part.limit)
-        return Lengths(found, limit)
+        needs = token_needs(system, role, texts, languages)
+        parts = [self._store.lengths(self._space(system, role, need.language), need.texts) for need in needs]
+        if len(parts) == 1:
+            return parts[0]
+        tokens = np.concatenate([np.zeros(0, np.int64), *(part.tokens for part in parts)])
+        return Lengths(tokens[_as_asked(needs, languages)], max((part.limit for part in parts), default=0))
 
     def cut_pairs(self, system: Entry, pairs: Sequence[Pair]) -> Cut | None:
         """Which pairs with stored scores the cross-encoder did not read to their ends; None where not known."""
@@ -337,8 +336,10 @@ class Workbench:
             InputError: a file is no image, damaged, or larger than is safe.
             SystemLoadError, JobCancelledError: as :meth:`prepare`.
         """
-        self.prepare([Need(system, "query", (), files=files)])
-        return self._store.get(self._image_space(system), list(map(images.hashed, files)))
+        space, need = self._image_space(system), Need(system, "query", (), files=files)
+        return self._sound(
+            lambda: self.prepare([need]), lambda: self._store.get(space, list(map(images.hashed, files)))
+        )
 
     def stored(self, system: Entry, texts: Sequence[str], *, role: Role) -> Vectors | None:
         """Unit vectors, ``(n, d)`` float32, as far as they are cached: None where a text is not."""
