@@ -1,22 +1,19 @@
-"""Benchmarks from sources that their licence keeps here: `build mmed-task1`, and `generate-sources`."""
+"""Benchmarks from sources that their licence keeps here: which builds there are, and `generate-sources`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analysis.benchmarks import invented, mmed_task1
-from analysis.cli import output
+from analysis.benchmarks import invented
+from analysis.cli import build_task1, output
+from analysis.cli.building import Build, Make
 from analysis.errors import InputError
-from analysis.jobs import build_mmed
-from analysis.model import Progress
-from analysis.paths import Cache
-from analysis.systems.weights import LoadOptions
 
-BUILDS = ("mmed-task1",)
-FLAGS = ("umls", "mmedbench", "tagger", "least", "negatives")
+BUILDS: Mapping[str, Build] = {"mmed-task1": build_task1}
+FLAGS = tuple(dict.fromkeys(flag for module in BUILDS.values() for flag in module.FLAGS))
 """What only these builds may be told."""
 
 
@@ -24,19 +21,8 @@ def build_arguments(build: argparse.ArgumentParser) -> None:
     """Flags of the builds."""
     group = build.add_argument_group("from licensed sources (docs/licensed-sources.md)")
     group.add_argument("--umls", type=Path, metavar="DIR", help="the META folder of a UMLS release")
-    group.add_argument(
-        "--mmedbench", type=Path, metavar="FILE", help="MMedBench.zip, its folder, or one file of JSON lines"
-    )
-    group.add_argument(
-        "--tagger", metavar="SYSTEM", help="a dense system that links questions in which no term stands (default: none)"
-    )
-    group.add_argument("--least", type=int, metavar="N", help="questions that a language must have (default 50)")
-    group.add_argument(
-        "--negatives",
-        type=int,
-        metavar="N",
-        help=f"concepts whose definitions answer nothing (default {mmed_task1.PUBLISHED_NEGATIVES:,})",
-    )
+    for module in BUILDS.values():
+        module.arguments(group)
     group.add_argument("--offline", action="store_true", help="never ask a model hub")
     group.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     group.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
@@ -53,37 +39,15 @@ def refuse(options: argparse.Namespace, flags: Sequence[str]) -> None:
         raise InputError(f"build {options.name} takes no {given[0]}")
 
 
-def build(options: argparse.Namespace, cache: Cache, load: LoadOptions, progress: Progress) -> str:
-    """Build what the name says, print what became of the questions as JSON, and return the address."""
-    address, benchmark = build_mmed.build_task1(
-        cache,
-        options=task1_options(options),
-        tagger=options.tagger,
-        load=load,
-        progress=progress,
-    )
-    for note in benchmark.notes:
-        print(note, file=sys.stderr)
-    output.write_json(benchmark.settings[build_mmed.BUILT])
-    return address
-
-
-def task1_options(options: argparse.Namespace) -> mmed_task1.Options:
-    """What the flags say.
+def ready(options: argparse.Namespace) -> Make:
+    """What builds the benchmark of this name, its flags checked.
 
     Raises:
-        InputError: a source is not named.
+        InputError: a flag of another build, a wrong value, or a source that is not named.
     """
-    for name in ("umls", "mmedbench"):
-        if getattr(options, name) is None:
-            raise InputError(f"build {options.name} needs --{name}: docs/licensed-sources.md says what to download")
-    usual = mmed_task1.Options(options.umls, options.mmedbench)
-    return mmed_task1.Options(
-        options.umls,
-        options.mmedbench,
-        least=usual.least if options.least is None else options.least,
-        negatives=usual.negatives if options.negatives is None else options.negatives,
-    )
+    module = BUILDS[options.name]
+    refuse(options, [flag for flag in FLAGS if flag not in module.FLAGS])
+    return module.ready(options)
 
 
 def generate_arguments(command: argparse.ArgumentParser) -> None:

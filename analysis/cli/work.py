@@ -78,8 +78,8 @@ def _builder(options: argparse.Namespace, cache: Cache, load: LoadOptions) -> Ca
     """
     if options.name in licensed.BUILDS:
         licensed.refuse(options, ICD10_FLAGS)
-        licensed.task1_options(options)
-        return lambda progress: licensed.build(options, cache, load, progress)
+        make = licensed.ready(options)
+        return lambda progress: make(cache, load, progress)
     licensed.refuse(options, licensed.FLAGS)
     if options.name == "bedside":
         _refuse_options(options)

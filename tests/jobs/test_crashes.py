@@ -189,16 +189,20 @@ def test_a_job_ended_at_any_moment_leaves_the_store(cache, inputs):
         assert server.run() == 0
         whole = time.monotonic() - began
     before, after, files = contents(cache), contents(twin), kept(cache)
-    ended = []
-    with Server(cache, *arguments) as server:
-        for part in range(1, 21):
-            status = server.run(seconds=whole * part / 20)
-            ended.append(os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM)
-            if not survived(cache, files=files, before=before, after=after):
-                break
-        server.run()
-    assert sum(ended) >= 5
-    swept(cache, after)
+    n_ended = 0
+    for attempt in range(10):  # each until a job was quick enough to come to its end
+        copy = Cache(Path(shutil.copytree(cache.root, cache.root.with_name(f"copy-{attempt}"))))
+        with Server(copy, *arguments) as server:
+            for part in range(1, 21):
+                status = server.run(seconds=whole * part / 20)
+                n_ended += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
+                if not survived(copy, files=files, before=before, after=after):
+                    break
+            server.run()
+        swept(copy, after)
+        if n_ended >= 12:
+            break
+    assert n_ended >= 12
 
 
 def test_two_jobs_at_once_both_end_well(cache, inputs):
