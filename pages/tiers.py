@@ -3,8 +3,9 @@
 import streamlit as st
 
 from analysis.charts import tiers as charts
+from analysis.charts import validation as validation_charts
 from analysis.views import tiers
-from pages.shared import glossary, language_choice, papers_parts, tables, tier_table, ui
+from pages.shared import glossary, language_choice, papers_parts, tables, tier_table, tier_validation, ui
 
 with ui.page(ui.TIERS) as frame:
     if not frame.systems:
@@ -15,9 +16,15 @@ with ui.page(ui.TIERS) as frame:
     ui.takeaway(task.takeaway)
     ui.caption(task.caption, more=glossary.TIERS)
     whole = [row for row in task.rows if row.tier is None]
-    ui.chart(charts.discrimination(whole, dark=frame.dark), key="tiers", alt=task.takeaway.bold)
-    tables.show(tier_table.table(task.rows, dark=frame.dark))
+    if task.tiers:
+        figure = validation_charts.by_tier(task.rows, dark=frame.dark)
+    else:
+        figure = charts.discrimination(whole, dark=frame.dark)
+    ui.chart(figure, key="tiers", alt=task.takeaway.bold)
+    tables.show(tier_table.table(task.rows, compares=task.compares, dark=frame.dark))
     ui.download("CSV", *tier_table.numbers(task.rows), file=f"tiers-{task.task.name}.csv")
+    if task.validation:
+        tier_validation.show(task.validation, frame, task=task.task.name)
     st.header("What stands at rank 1", anchor=False)
     bars = {row.system.short: row.outcome_at_1 for row in whole}
     ui.chart(

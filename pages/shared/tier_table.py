@@ -15,24 +15,33 @@ from pages.shared.leaderboard import NUMBERS
 from pages.shared.tables import Cell, Markup
 
 
-def table(rows: Sequence[TierRow], *, dark: bool) -> Markup:
-    """How often the answer stands above its neighbours, with R@1, R@5 and Hit@1; by tier where queries carry one."""
+def table(rows: Sequence[TierRow], *, compares: bool = True, dark: bool) -> Markup:
+    """How often the answer stands above its neighbours, with R@1, R@5 and Hit@1; by tier where queries carry one.
+
+    Args:
+        rows: all queries first.
+        compares: whether the neighbours are no answers themselves.
+        dark: for the dark theme.
+    """
     lines: list[Sequence[Cell] | str] = []
     tiers = list(dict.fromkeys(row.tier for row in rows))
     for tier in tiers:
         if len(tiers) > 1:
             lines.append("all queries" if tier is None else tier)
         lines.extend(
-            [tables.chip(row.system, dark=dark), *(tables.spread(found, words) for words, found in _named(row).items())]
+            [
+                tables.chip(row.system, dark=dark),
+                *(tables.spread(found, words) for words, found in _named(row, compares=compares).items()),
+            ]
             for row in rows
             if row.tier == tier
         )
-    columns = {"System": "text"} | (dict.fromkeys(_named(rows[0]), "number") if rows else {})
+    columns = {"System": "text"} | (dict.fromkeys(_named(rows[0], compares=compares), "number") if rows else {})
     return tables.table(columns, lines, caption="What stands above the answer")
 
 
-def _named(row: TierRow) -> dict[str, Interval]:
-    above = {f"Above every {name}": found for name, found in row.discrimination.items()}
+def _named(row: TierRow, *, compares: bool = True) -> dict[str, Interval]:
+    above = {} if not compares else {f"Above every {name}": found for name, found in row.discrimination.items()}
     return above | {"R@1": row.recall_at_1, "R@5": row.recall_at_5, "Hit@1": row.hit_at_1}
 
 
