@@ -28,16 +28,16 @@ with ui.page(ui.TIERS) as frame:
     st.header("What stands at rank 1", anchor=False)
     bars = {row.system.short: row.outcome_at_1 for row in whole}
     ui.chart(
-        charts.outcomes(bars, dark=frame.dark),
+        charts.outcomes(bars, answer=task.answer, dark=frame.dark),
         key="outcomes",
         alt="What stands at rank 1, by system",
         clicked=tier_table.choose_system(frame.systems),
     )
-    chosen = tier_table.pickers(frame.systems)
+    chosen = tier_table.pickers(frame.systems, answer=task.answer)
     st.subheader(tables.literal(f"{chosen.system.short} by query language"), anchor=False)
     language_choice.note(frame, languages)
     ui.chart(
-        charts.outcomes(task.by_language[chosen.system.name], dark=frame.dark),
+        charts.outcomes(task.by_language[chosen.system.name], answer=task.answer, dark=frame.dark),
         key="outcomes-by-language",
         alt=f"What stands at rank 1 of {chosen.system.short}, by query language",
         clicked=tier_table.choose_outcome,
@@ -45,6 +45,6 @@ with ui.page(ui.TIERS) as frame:
     found = ui.answer(
         tiers.examples, frame.selection, system=chosen.system.name, relation=chosen.relation, language=chosen.language
     )
-    tier_table.show_examples(found, chosen, dark=frame.dark)
+    tier_table.show_examples(found, chosen, answer=task.answer, dark=frame.dark)
     papers_parts.show(frame, ui.TIERS)
     ui.sidebar_note(f"{task.task.n_queries:,} queries · {task.task.n_documents:,} documents")

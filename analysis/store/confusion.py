@@ -127,10 +127,11 @@ TOGETHER = f"""
 WITH made AS (
     SELECT vocabulary, list(cui ORDER BY place) AS concepts, list(prefix ORDER BY place) AS groups,
            md5(concat(min(dice), 'together')) AS dice
-    FROM placed GROUP BY vocabulary, prefix, place // $size HAVING count(*) > 1
+    FROM placed WHERE place < $size GROUP BY vocabulary, prefix HAVING count(*) > 1
 )
 {IN_TURN}
 """  # noqa: S608 (SQL of ours)
+"""One set of each group: siblings of another set would be as near as the answers."""
 
 APART = f"""
 WITH beside AS (

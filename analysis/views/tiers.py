@@ -21,7 +21,7 @@ from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_ta
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 from analysis.views.validation import Validation
 
-AGAINST = RELATIONS[1:]  # sibling, related, unrelated
+SAME_CONCEPT, AGAINST = RELATIONS[0], RELATIONS[1:]  # sibling, related, unrelated
 
 
 Outcomes = Mapping[str, Mapping[str, float]]
@@ -69,6 +69,11 @@ class TierTask:
     def tiers(self) -> tuple[str, ...]:
         """Those that queries carry, the first the easiest; empty where they carry none."""
         return tuple(dict.fromkeys(row.tier for row in self.rows if row.tier is not None))
+
+    @property
+    def answer(self) -> str:
+        """What an answer at rank 1 is to its query."""
+        return SAME_CONCEPT if self.compares else "an answer"
 
     @property
     def compares(self) -> bool:

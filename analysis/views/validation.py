@@ -102,7 +102,7 @@ class Order:
     """Whether the tiers are as hard for one system as their order says."""
 
     system: SystemLabel
-    voted: str | None  # as a validator, or the validators it is made of; None: it had no vote
+    vote: str  # "voted", or "made of" validators; empty: it had no vote
     measure: str  # R@1, or Hit@1 where a query has many answers
     by_tier: Mapping[str, Interval]
     holds: bool | None  # the first tier is the easiest and the last the hardest; None: a tier has no query
@@ -321,8 +321,14 @@ def _order(
     for label in dict.fromkeys(row.system for row in rows if row.tier in TIERS):
         found = {row.tier: getattr(row, measure) for row in rows if row.system == label and row.tier in TIERS}
         by_tier = {tier: found[tier] for tier in TIERS if tier in found}
-        voted = [name for name in validators if name in _made_of(label.name, parents)]
-        yield Order(label, ", ".join(voted) or None, LEADS[measure], by_tier, *_order_of(by_tier))
+        yield Order(label, _vote(label.name, validators, parents), LEADS[measure], by_tier, *_order_of(by_tier))
+
+
+def _vote(system: str, validators: Collection[str], parents: Mapping[str, Sequence[str]]) -> str:
+    if system in validators:
+        return "voted"
+    within = [name for name in validators if name in _made_of(system, parents)]
+    return f"made of {', '.join(within)}" if within else ""
 
 
 def _made_of(system: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
@@ -358,14 +364,19 @@ def _sentence(counts: Sequence[Count], falling: Sequence[Falling]) -> Sentence:
 
 
 def _confirmed(order: Sequence[Order]) -> Sentence:
-    free = [row for row in order if row.voted is None and row.holds is not None]
+    free = [row for row in order if not row.vote and row.holds is not None]
     if not free:
         return Sentence(
             "No system without a vote has run on all tiers.", "Systems that voted, or are made of some, do not count."
         )
-    measure, held = free[0].measure, [row for row in free if row.holds]
+    held = [row for row in free if row.holds]
     apart = sum(bool(row.apart) for row in held)
-    return Sentence(
-        f"Of {counted(len(free), 'system')} that had no vote, {len(held):,} find the tiers harder in their order.",
-        f"By {measure}; for {apart:,} of them no two intervals overlap.",
-    )
+    if len(free) == 1:
+        finds = "finds" if held else "does not find"
+        bold = f"{free[0].system.short}, which had no vote, {finds} each tier harder than the one before."
+    else:
+        bold = f"{len(held):,} of {len(free):,} systems that had no vote find each tier harder than the one before."
+    rest = f" For {apart:,} of them no two intervals overlap." if len(held) > 1 else ""
+    if len(held) == 1:
+        rest = " No two intervals overlap." if apart else " Intervals overlap."
+    return Sentence(bold, f"By {free[0].measure}.{rest}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from analysis.views.selection import Interval, SystemLabel
-from analysis.views.tiers import Example, TierRow
+from analysis.views.tiers import SAME_CONCEPT, Example, TierRow
 from pages.shared import address, tables, ui
 from pages.shared.leaderboard import NUMBERS
 from pages.shared.tables import Cell, Markup
@@ -92,7 +92,7 @@ def choose_outcome(part: list[str]) -> None:
     address.put(outcome=(relation, language))
 
 
-def pickers(systems: Sequence[SystemLabel]) -> Chosen:
+def pickers(systems: Sequence[SystemLabel], *, answer: str = SAME_CONCEPT) -> Chosen:
     """Select boxes that do what the clicks do."""
     known = {label.name: label for label in systems}
     left, right = st.columns(2)
@@ -112,14 +112,18 @@ def pickers(systems: Sequence[SystemLabel]) -> Chosen:
             list(OUTCOMES),
             name="outcome",
             default="sibling,same",
-            format_func=OUTCOMES.__getitem__,
+            format_func=lambda outcome: _words(outcome, answer),
         )
     return Chosen(known[name], *outcome.split(","))
 
 
-def show_examples(found: Sequence[Example], chosen: Chosen, *, dark: bool) -> None:
+def _words(outcome: str, answer: str) -> str:
+    return OUTCOMES[outcome].replace(SAME_CONCEPT, answer)
+
+
+def show_examples(found: Sequence[Example], chosen: Chosen, *, answer: str = SAME_CONCEPT, dark: bool) -> None:
     """The queries of the chosen outcome with what stands at rank 1, the worst answered first."""
-    words = OUTCOMES[f"{chosen.relation},{chosen.language}"]
+    words = _words(f"{chosen.relation},{chosen.language}", answer)
     st.subheader(tables.literal(f"{chosen.system.short} · {words} · {len(found):,} queries"), anchor=False)
     if not found:
         ui.grey("No query of this part has that at rank 1.")

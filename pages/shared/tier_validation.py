@@ -98,8 +98,9 @@ def _order(found: Validation, frame: Frame) -> None:
     rows: list[Sequence[Cell] | str] = []
     for row in found.order:
         cells = [tables.spread(row.by_tier.get(tier), f"{row.measure}, {tier}") for tier in view.TIERS]
-        voted = "no vote" if row.voted is None else f"voted ({row.voted})"
-        rows.append([tables.chip(row.system, dark=frame.dark), voted, *cells, _falls(row.holds, row.apart)])
+        rows.append(
+            [tables.chip(row.system, dark=frame.dark), row.vote or "no vote", *cells, _falls(row.holds, row.apart)]
+        )
     columns = {"System": "text", "Vote": "text"} | {capitalised(tier): "number" for tier in view.TIERS}
     tables.show(tables.table(columns | {"Falls": "text"}, rows, caption=f"{found.order[0].measure} by tier"))
 
