@@ -14,7 +14,7 @@ with ui.page(ui.TIERS) as frame:
     languages = language_choice.choose(frame)
     (task,) = ui.answer(tiers.page, frame.selection, languages=languages).tasks
     ui.takeaway(task.takeaway)
-    ui.caption(task.caption, more=glossary.TIERS)
+    ui.caption(task.caption, more=glossary.TIERS if task.compares else glossary.ANSWERS)
     whole = [row for row in task.rows if row.tier is None]
     if task.tiers:
         figure = validation_charts.by_tier(task.rows, dark=frame.dark)

@@ -209,6 +209,13 @@ TIERS = (
     ),
     ("Hatched", "What stands at rank 1 is in another language than the query."),
 )
+ANSWERS = (
+    ("Tier", "How near in meaning a query and its answers are: synonym, sibling, related."),
+    ("Answer", "A term of another concept of the query’s confusion set, or in the first tier of the same concept."),
+    ("Hit@1", "Share of queries with an answer at rank 1; R@1 divides by the number of answers."),
+    ("Sibling, related, unrelated", "What is no answer, by the codes of the source vocabulary."),
+    ("Hatched", "What stands at rank 1 is in another language than the query."),
+)
 VALIDATION = (
     (
         "Confusion set",
