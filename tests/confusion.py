@@ -61,7 +61,7 @@ class at_home:  # noqa: N801 (reads as a statement)
 
 def command(folder, *more):
     """What builds the benchmark."""
-    flags = ("--umls", folder / "umls", "--validators", ",".join(VALIDATORS), "--sets", "20", "--allow-code")
+    flags = ("--umls", folder / "umls", "--validators", ",".join(VALIDATORS), "--sets", "50", "--allow-code")
     return ("build", "mmed-task2", *flags, *more)
 
 

@@ -46,7 +46,7 @@ def exported(command, cache, folder):
 
 
 def options_of(folder):
-    return Options(folder / "umls", sets=20)
+    return Options(folder / "umls", sets=50)
 
 
 def verdicts_of(folder):
@@ -56,7 +56,7 @@ def verdicts_of(folder):
 
 def test_sets_of_every_tier_and_the_planted_one_is_found(confusion_folder):
     verdicts = verdicts_of(confusion_folder)
-    assert Counter(row.made for row in verdicts) == {"synonym": 20, "sibling": 20, "related": 20}
+    assert Counter(row.made for row in verdicts) == {"synonym": 50, "sibling": 20, "related": 50}
     assert {row.vocabulary for row in verdicts} == {"INVCLS", "INVCOD"}
     planted = json.loads((confusion_folder / "umls" / "planted.json").read_text("utf-8"))["planted"]
     assert planted["codes whose terms read alike"] == "INVCOD AAD"
@@ -64,6 +64,10 @@ def test_sets_of_every_tier_and_the_planted_one_is_found(confusion_folder):
     (found,) = (row for row in verdicts if row.made == "sibling" and set(row.concepts) <= alike)
     assert (found.tier, found.outcome) == ("synonym", "re-tiered")
     assert found.votes.count("synonym") >= 2
+    english = {f"C{number + 1:07}" for number in range(200) if number // 10 % 10 == 4 and number % 5}
+    drawn = {row.concepts[0] for row in verdicts if row.made == "synonym"} & english
+    assert drawn
+    assert {row.concepts[0] for row in verdicts if (row.made, row.outcome) == ("synonym", "accepted")} == drawn
     assert {row.outcome for row in verdicts} == {"accepted", "re-tiered", "rejected"}
 
 

@@ -19,7 +19,7 @@ def test_the_page_shows_tiers_votes_and_who_confirms_them(visit):
     for part in (
         "puts an answer at rank 1 for",
         "Are the tiers what they say?",
-        "of 60 confusion sets",
+        "of 120 confusion sets",
         "As made",
         "As kept",
         "With one validator left out",

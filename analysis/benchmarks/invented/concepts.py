@@ -43,7 +43,11 @@ class Concepts:
     @cached_property
     def _spoken(self) -> dict[str, NDArray[np.bool_]]:
         rolls = {speech.lat: self._random(place, 1).random(self.n) for place, speech in enumerate(EVERY)}
-        return {lat: (lat == ENGLISH.lat) | everywhere(self.numbers) | (roll < SPOKEN) for lat, roll in rolls.items()}
+        some = ~english(self.numbers)
+        return {
+            lat: (lat == ENGLISH.lat) | everywhere(self.numbers) | (some & (roll < SPOKEN))
+            for lat, roll in rolls.items()
+        }
 
     def _random(self, place: int, purpose: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, place, purpose])
@@ -92,6 +96,11 @@ Which = NDArray[np.bool_]
 def everywhere(numbers: Places) -> Which:
     """Concepts that every language has a name for."""
     return np.equal(numbers % 5, 0)
+
+
+def english(numbers: Places) -> Which:
+    """Concepts that English alone has a name for: its two terms read alike, whoever reads them."""
+    return np.equal(numbers // 10 % 10, 4) & ~everywhere(numbers)
 
 
 def undefined(numbers: Places) -> Which:

@@ -99,6 +99,7 @@ def write(folder: Path, of: Concepts, *, options: Options, progress: Progress = 
         "strings of two letters": int(traps.abbreviated(of.numbers).sum()),
         "strings with quotes and backslashes": int(traps.in_quotes(of.numbers).sum()),
         "codes whose terms read alike": _alike(of),
+        "concepts with English terms alone": int(traps.english(of.numbers).sum()),
     }
 
 
