@@ -34,6 +34,7 @@ SET = "set"
 ALL = "mean of the three"
 MADE, KEPT = "as made", "as kept"
 LEADS = {"recall_at_1": "R@1", "hit_at_1": "Hit@1"}
+HARDER = "each tier harder than the one before."
 FULL = 0.9  # the ceiling of R@1 below which Hit@1 says more
 
 
@@ -121,7 +122,7 @@ class Validation:
     falling: tuple[Falling, ...]
     left_out: tuple[LeftOut, ...]  # with all three first
     pairs: tuple[Pair, ...]
-    order: tuple[Order, ...]
+    order: tuple[Order, ...]  # by Hit@1, where it says more, and then by R@1
     confirmed: Sentence
 
     @property
@@ -155,7 +156,7 @@ def validation(
     return Validation(
         names,
         made["answers"],
-        _sentence(counts, falling),
+        _sentence(counts, cosines, falling),
         counts,
         cosines,
         falling,
@@ -317,11 +318,12 @@ def _pairs(verdicts: Sequence[Verdict], names: Sequence[str]) -> Iterator[Pair]:
 def _order(
     rows: Sequence[TierRow], validators: Collection[str], parents: Mapping[str, Sequence[str]]
 ) -> Iterator[Order]:
-    measure = lead(rows)
-    for label in dict.fromkeys(row.system for row in rows if row.tier in TIERS):
-        found = {row.tier: getattr(row, measure) for row in rows if row.system == label and row.tier in TIERS}
-        by_tier = {tier: found[tier] for tier in TIERS if tier in found}
-        yield Order(label, _vote(label.name, validators, parents), LEADS[measure], by_tier, *_order_of(by_tier))
+    for measure in dict.fromkeys((lead(rows), "recall_at_1")):
+        for label in dict.fromkeys(row.system for row in rows if row.tier in TIERS):
+            found = {row.tier: getattr(row, measure) for row in rows if row.system == label}
+            by_tier = {tier: found[tier] for tier in TIERS if tier in found}
+            vote = _vote(label.name, validators, parents)
+            yield Order(label, vote, LEADS[measure], by_tier, *_order_of(by_tier))
 
 
 def _vote(system: str, validators: Collection[str], parents: Mapping[str, Sequence[str]]) -> str:
@@ -342,29 +344,38 @@ def _made_of(system: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
     return found
 
 
-def _sentence(counts: Sequence[Count], falling: Sequence[Falling]) -> Sentence:
+def _sentence(counts: Sequence[Count], cosines: Sequence[Cosine], falling: Sequence[Falling]) -> Sentence:
     whole = [row for row in counts if row.vocabulary is None]
     total = sum(row.sets for row in whole)
     accepted, rejected = sum(row.accepted for row in whole), sum(row.rejected for row in whole)
     moved = total - accepted - rejected
-    (mean,) = (row for row in falling if (row.validator, row.which) == (ALL, MADE))
-    if mean.falls is None:
-        rest = "A tier has no set, so nothing can be said of their order."
-    elif not mean.falls:
-        rest = "As made, the mean cosine does not fall from tier to tier."
-    else:
-        rest = "As made, the mean cosine falls from tier to tier" + (
-            ", and no two intervals overlap." if mean.apart else ", but intervals overlap."
-        )
     return Sentence(
         f"Validators confirm {accepted:,} of {counted(total, 'confusion set')}, move {moved:,} to another tier and "
         f"reject {rejected:,}.",
-        rest,
+        _as_made(cosines, falling),
+    )
+
+
+def _as_made(cosines: Sequence[Cosine], falling: Sequence[Falling]) -> str:
+    """Whether the mean of the three falls over all sets, by the tiers of their codes."""
+    (mean,) = (row for row in falling if (row.validator, row.which) == (ALL, MADE))
+    if mean.falls is None:
+        return "A tier has no set, so nothing can be said of their order."
+    values = [row.mean.value or 0.0 for row in cosines if (row.validator, row.which) == (ALL, MADE)]
+    first, second, third = (f"{value:.2f}" for value in values)
+    words = f"As made, the mean cosine of the tiers is {first}, {second} and {third}"
+    if not mean.falls:
+        return f"{words}: it does not fall from tier to tier."
+    return (
+        f"{words}: it falls, and no two intervals overlap."
+        if mean.apart
+        else f"{words}: it falls, but intervals overlap."
     )
 
 
 def _confirmed(order: Sequence[Order]) -> Sentence:
-    free = [row for row in order if not row.vote and row.holds is not None]
+    measures = list(dict.fromkeys(row.measure for row in order))
+    free = [row for row in order if row.measure in measures[:1] and not row.vote and row.holds is not None]
     if not free:
         return Sentence(
             "No system without a vote has run on all tiers.", "Systems that voted, or are made of some, do not count."
@@ -373,9 +384,10 @@ def _confirmed(order: Sequence[Order]) -> Sentence:
     apart = sum(bool(row.apart) for row in held)
     if len(free) == 1:
         finds = "finds" if held else "does not find"
-        bold = f"{free[0].system.short}, which had no vote, {finds} each tier harder than the one before."
+        bold = f"{free[0].system.short}, which had no vote, {finds} {HARDER}"
     else:
-        bold = f"{len(held):,} of {len(free):,} systems that had no vote find each tier harder than the one before."
+        who = f"{len(held):,}" if held else "None"
+        bold = f"{who} of {len(free):,} systems that had no vote {'finds' if len(held) < 2 else 'find'} {HARDER}"
     rest = f" For {apart:,} of them no two intervals overlap." if len(held) > 1 else ""
     if len(held) == 1:
         rest = " No two intervals overlap." if apart else " Intervals overlap."

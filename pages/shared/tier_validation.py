@@ -33,15 +33,19 @@ def show(found: Validation, frame: Frame, *, task: str) -> None:
         _table(("Vocabulary", *columns), rows, "Confusion sets by vocabulary and outcome", text=2)
     st.subheader("With one validator left out", anchor=False)
     ui.grey(
-        "Shares of all sets, against the tier each was made for. Two that agree were a majority of three, so without "
-        "the third a set can lose its tier but not change it: lost to says for which tier the other vote is, adjacent, "
-        "non-adjacent or none, in sets."
+        "Shares are of all sets, against the tier each was made for. Two that agree were a majority of three, so "
+        "without the third a set can lose its tier but not change it; the other vote is then for an adjacent tier, a "
+        "non-adjacent one or none."
     )
-    _table(
-        ("Left out", "Accepted", "To an adjacent tier", "To a non-adjacent", "Rejected", "Same as with all", "Lost to"),
-        [_left_out(row) for row in found.left_out],
-        "Outcomes with one validator left out",
-    )
+    shares = ("Accepted", "To an adjacent tier", "To a non-adjacent", "Rejected", "As with all")
+    lines: list[tuple[Cell, str]] = [
+        ("Left out", "text"),
+        *((name, "number") for name in (*shares, "Adjacent", "Non-adjacent", "None")),
+    ]
+    groups = [("", 1), ("Share of the sets", len(shares)), ("Sets that lose their tier, by the other vote", 3)]
+    rows = [_left_out(row) for row in found.left_out]
+    caption = "Outcomes with one validator left out"
+    tables.show(tables.table(lines, rows, groups=groups, caption=caption, style="narrow"))
     _table(
         ("Validators", "Same vote", "κ", "AC1"),
         [[f"{row.first} · {row.second}", f"{row.share:.2f}", _two(row.kappa), _two(row.ac1)] for row in found.pairs],
@@ -85,8 +89,8 @@ def _count(row: Count) -> list[Cell]:
 
 def _left_out(row: LeftOut) -> list[Cell]:
     shares = (row.accepted, row.adjacent, row.far, row.rejected, row.same)
-    lost = " · ".join(f"{n:,}" for n in row.contested.values()) if row.validator else ""
-    return [row.validator or "nobody: two of three", *(f"{share:.3f}" for share in shares), lost]
+    lost = [f"{n:,}" if row.validator else "" for n in row.contested.values()]
+    return [row.validator or "nobody: two of three", *(f"{share:.3f}" for share in shares), *lost]
 
 
 def _order(found: Validation, frame: Frame) -> None:
@@ -96,13 +100,16 @@ def _order(found: Validation, frame: Frame) -> None:
     if not found.order:
         return
     rows: list[Sequence[Cell] | str] = []
+    measures = list(dict.fromkeys(row.measure for row in found.order))
     for row in found.order:
+        if len(measures) > 1 and row.measure not in rows:
+            rows.append(row.measure)
         cells = [tables.spread(row.by_tier.get(tier), f"{row.measure}, {tier}") for tier in view.TIERS]
         rows.append(
             [tables.chip(row.system, dark=frame.dark), row.vote or "no vote", *cells, _falls(row.holds, row.apart)]
         )
     columns = {"System": "text", "Vote": "text"} | {capitalised(tier): "number" for tier in view.TIERS}
-    tables.show(tables.table(columns | {"Falls": "text"}, rows, caption=f"{found.order[0].measure} by tier"))
+    tables.show(tables.table(columns | {"Falls": "text"}, rows, caption=f"{' and '.join(measures)} by tier"))
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str, *, text: int = 1) -> None:

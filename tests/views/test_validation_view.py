@@ -103,7 +103,7 @@ def test_the_interval_of_a_mean_is_that_of_scipy():
 @pytest.mark.parametrize(
     ("levels", "falls", "apart", "says"),
     [
-        ((0.9, 0.6, 0.3), True, True, "no two intervals overlap"),
+        ((0.9, 0.6, 0.3), True, True, "it falls, and no two intervals overlap"),
         ((0.62, 0.6, 0.3), True, False, "but intervals overlap"),
         ((0.3, 0.6, 0.2), False, False, "does not fall"),
     ],
@@ -156,7 +156,9 @@ def test_systems_that_had_no_vote_confirm_the_order():
 
 def test_where_a_query_has_many_answers_hit_at_1_says_more():
     found = validation(settings(), "t2", rows_of("clear", 0.5, 0.9, 0.5, 0.1, ceiling=0.2))
-    assert found.order[0].measure == "Hit@1"
+    assert [(row.measure, row.holds) for row in found.order] == [("Hit@1", True), ("R@1", True)]
     assert found.confirmed.bold == "clear, which had no vote, finds each tier harder than the one before."
     without = validation(settings(), "t2", rows_of("a", 0.5, 0.9, 0.5, 0.1))
+    none = validation(settings(), "t2", [*rows_of("x", 0.5, 0.1, 0.5, 0.9), *rows_of("y", 0.5, 0.1, 0.5, 0.9)])
+    assert none.confirmed.bold == "None of 2 systems that had no vote finds each tier harder than the one before."
     assert without.confirmed.bold == "No system without a vote has run on all tiers."
