@@ -79,11 +79,11 @@ def _marks(
         x=[one.value for one in intervals],
         y=list(places),
         mode="markers",
-        name=name,
+        name=theme.plain(name),
         marker={"size": 11, "symbol": symbol if filled else f"{symbol}-open", "color": colour, "line": {"width": 2}},
         error_x=theme.interval_bars(intervals, dark=dark) | {"color": colour, "thickness": 1.5},
         hovertext=[
-            f"<b>{theme.plain(title)}</b><br>{name}: {one.value:.4f}<br>"
+            f"<b>{theme.plain(title)}</b><br>{theme.plain(name)}: {one.value:.4f}<br>"
             f"95% interval {one.low:.4f} to {one.high:.4f}, {one.method}<br>n = {one.n:,}"
             for title, one in zip(titles, intervals, strict=True)
         ],
