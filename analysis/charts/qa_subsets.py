@@ -53,12 +53,21 @@ def qa_subsets(found: QaSubsets, *, dark: bool = False) -> go.Figure:
 
 def _draw(figure: go.Figure, name: str, found: QaSubsets, *, dark: bool) -> None:
     symbol, height = MARKS[name]
+    ink = theme.paper(dark).text
+    figure.add_scatter(  # what the legend shows: a mark without a system's colour
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=f"{name} ({found.n_queries[name]:,} queries)",
+        marker={"size": 11, "symbol": symbol, "color": ink, "line": {"width": 2, "color": ink}},
+        hoverinfo="skip",
+    )
     known = [(place, row) for place, row in enumerate(found.rows) if row.means[name].value is not None]
     figure.add_scatter(
         x=[row.means[name].value for _, row in known],
         y=[height - place for place, _ in known],
         mode="markers",
-        name=f"{name} ({found.n_queries[name]:,} queries)",
+        showlegend=False,
         marker={
             "size": 11,
             "symbol": symbol,

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.charts import qa_subsets as charts
 from analysis.views.qa_subsets import SUBSETS, QaSubsets, Statuses
+from analysis.views.selection import capitalised
 from analysis.views.significance import SignificanceTask
 from pages.shared import tables, ui
 from pages.shared.tables import Cell, Markup
@@ -41,7 +42,7 @@ def show(task: SignificanceTask, *, dark: bool) -> None:
 
 
 def _means(found: QaSubsets, *, dark: bool) -> Markup:
-    columns = {"System": "text"} | {f"{name} ({found.n_queries[name]:,})": "number" for name in SUBSETS}
+    columns = {"System": "text"} | {f"{capitalised(name)} ({found.n_queries[name]:,})": "number" for name in SUBSETS}
     rows: list[Sequence[Cell] | str] = [
         [
             tables.chip(row.system, dark=dark),
@@ -55,7 +56,8 @@ def _means(found: QaSubsets, *, dark: bool) -> Markup:
 def _orders(found: QaSubsets) -> Markup:
     columns = {"Subsets": "text", "Spearman ρ": "number", "Kendall τ": "number", "Systems": "number"}
     rows: list[Sequence[Cell] | str] = [
-        [f"{row.a} and {row.b}", _two(row.spearman), _two(row.kendall), f"{row.n:,}"] for row in found.orders
+        [f"{capitalised(row.a)} and {row.b}", _two(row.spearman), _two(row.kendall), f"{row.n:,}"]
+        for row in found.orders
     ]
     return tables.table(columns, rows, caption="Whether two subsets put the systems in the same order")
 
