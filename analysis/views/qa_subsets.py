@@ -16,6 +16,7 @@ from analysis.model import Interval, SystemLabel
 from analysis.stats import ranks
 from analysis.views.evidence import Evidence, Floats, measure_label, number
 from analysis.views.selection import MeasureLabel, Sentence
+from analysis.views.translation_quality import tally
 
 MEASURE = "ndcg_at_10"
 PASSING, OFFICIAL, ALL = "pass", "official", "all"
@@ -77,7 +78,7 @@ class QaSubsets:
         """Whether the order holds, and how many translations pass."""
         passed, flagged = sum(row.passed for row in self.languages), sum(row.flagged for row in self.languages)
         failed = sum(row.failed for row in self.languages)
-        of = f"{passed:,} of {passed + flagged + failed:,} translations pass, {flagged:,} are flagged, {failed:,} fail."
+        of = f"{tally(passed, flagged, failed)}."
         known = [(row.kendall, row) for row in self.orders if row.kendall is not None]
         if not known:
             return Sentence("It takes three systems to compare orders.", of)

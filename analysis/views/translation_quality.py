@@ -10,7 +10,7 @@ from analysis.benchmarks.translation_counts import TranslationCounts
 from analysis.languages import language_name
 from analysis.text import counted
 
-__all__ = ["COLUMNS", "TranslationCounts", "TranslationQuality", "markdown", "translation_quality"]
+__all__ = ["COLUMNS", "TranslationCounts", "TranslationQuality", "markdown", "tally", "translation_quality"]
 
 COLUMNS: Mapping[str, str] = {
     "questions": "Questions",
@@ -55,11 +55,7 @@ class TranslationQuality:
         """How many translations pass, and by what."""
         passed, flagged, failed = (sum(getattr(row, name) for row in self.languages) for name in STATUSES)
         terms = f"terms of {self.lexicon}" if self.lexicon else "abbreviations alone, as no lexicon was given"
-        made = counted(passed + flagged + failed, "translation")
-        return (
-            f"{passed:,} of {made} pass, {flagged:,} are flagged, {failed:,} fail · "
-            f"translated by {self.translated_by} · checked on {terms}"
-        )
+        return f"{tally(passed, flagged, failed)} · translated by {self.translated_by} · checked on {terms}"
 
     @property
     def told(self) -> str:
@@ -69,6 +65,13 @@ class TranslationQuality:
             f"{self.n_without_term:,} without a term · {counted(self.n_snippets, 'snippet')}, {self.n_repeated:,} "
             f"repeated, {counted(self.n_shared, 'passage')} for several questions"
         )
+
+
+def tally(passed: int, flagged: int, failed: int) -> str:
+    """How many translations pass."""
+    made = counted(passed + flagged + failed, "translation")
+    are = "is" if flagged == 1 else "are"
+    return f"{passed:,} of {made} {'passes' if passed == 1 else 'pass'}, {flagged:,} {are} flagged, {failed:,} fail"
 
 
 def translation_quality(settings: Mapping[str, Any], task: str) -> TranslationQuality | None:
