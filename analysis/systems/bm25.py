@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.index import Excluded, top
 from analysis.systems.lists import joined
 from analysis.systems.workbench import Need, Workbench

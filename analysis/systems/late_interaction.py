@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Role
+from analysis.systems.entry import Entry
 from analysis.systems.index import Excluded, top
 from analysis.systems.lists import joined
 from analysis.systems.reading import refuse_unread

@@ -12,9 +12,10 @@ from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Image, Questions, Ranking
 from analysis.store.vector_file import Rows, room
 from analysis.systems import images
-from analysis.systems.catalogue import Entry, needs_images, towers
+from analysis.systems.catalogue import needs_images, towers
 from analysis.systems.dense import Dense
 from analysis.systems.encoders import Role, Vectors
+from analysis.systems.entry import Entry
 from analysis.systems.lists import joined
 from analysis.systems.workbench import Need, Workbench
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.late_interaction import LIMIT, Distinct, LateInteraction, maxsim, workers
 from analysis.systems.lists import by_queries, joined
 from analysis.systems.workbench import Need, System, TokenVectors, Workbench

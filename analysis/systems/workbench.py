@@ -26,9 +26,10 @@ from analysis.store.vector_file import Rows
 from analysis.systems import cross_encoder, devices, encoders, images, multi_vector, tokenizers
 from analysis.systems.approximate import Measured
 from analysis.systems.batching import Positions, Room, batches, halved
-from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights, towers
+from analysis.systems.catalogue import catalogue, fingerprint, limited, local_weights, towers
 from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
 from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
+from analysis.systems.entry import Entry
 from analysis.systems.lists import aside
 from analysis.systems.weights import LoadOptions
 
