@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
@@ -103,9 +103,14 @@ def below(system: Entry) -> tuple[str, ...]:
     return (*system.parts, *([system.images] if system.images else []))
 
 
+def _anywhere(system: Entry, holds: Callable[[Entry], bool]) -> bool:
+    """Whether something holds of a system or of one of those that it stands on, down to the last."""
+    return holds(system) or any(_anywhere(entry(part), holds) for part in below(system))
+
+
 def sees(system: Entry) -> bool:
     """Whether it, or one of its parts, reads images, of queries or of documents."""
-    return bool(system.reads) or any(sees(entry(part)) for part in system.parts)
+    return _anywhere(system, lambda one: bool(one.reads))
 
 
 def needs_images(system: Entry) -> bool:
@@ -144,17 +149,17 @@ def _has_files(system: Entry) -> bool:
 
 def brings_code(system: Entry) -> bool:
     """Whether a model that the system stands on runs code of its own."""
-    return system.trust_remote_code or any(brings_code(entry(part)) for part in below(system))
+    return _anywhere(system, lambda one: one.trust_remote_code)
 
 
 def leaves(system: Entry) -> bool:
     """Whether it, or one of its parts, sends texts to a server."""
-    return bool(system.url) or any(leaves(entry(part)) for part in system.parts)
+    return _anywhere(system, lambda one: bool(one.url))
 
 
 def runs_function(system: Entry) -> bool:
     """Whether it, or one of its parts, is a function of the reader's own."""
-    return bool(system.function) or any(runs_function(entry(part)) for part in system.parts)
+    return _anywhere(system, lambda one: bool(one.function))
 
 
 def models(system: Entry) -> list[Entry]:
