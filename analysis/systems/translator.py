@@ -19,8 +19,9 @@ from analysis.model import Progress, silent
 from analysis.store.translation_files import Made, TranslationFiles
 from analysis.systems.batching import Positions, Room, batches, halved
 from analysis.systems.buffers import check_buffers, unset_shown
-from analysis.systems.catalogue import SCORED_BY, Entry
+from analysis.systems.catalogue import SCORED_BY
 from analysis.systems.devices import chosen
+from analysis.systems.entry import Entry
 from analysis.systems.language_codes import Languages, Way, languages_of, refused
 from analysis.systems.weights import (
     LOADING,
@@ -40,7 +41,7 @@ BATCH_TOKENS = 3072  # of a padded batch, all beams together
 MOST_TEXTS = 32  # in one batch
 LONGEST = 256  # tokens of a translation
 SENTENCEPIECE = "its tokeniser needs the package sentencepiece: pip install sentencepiece"
-VOCABULARIES = {*SCORED_BY, ".spm", ".bpe"}
+DECIDING = {*SCORED_BY, ".spm", ".bpe"}
 HUB = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
 
@@ -163,7 +164,7 @@ class Model:
     def _digest(self) -> str:
         """Of every file that decides a translation."""
         whole = hashlib.sha256()
-        for path in sorted(path for path in self._folder.rglob("*") if path.suffix in VOCABULARIES):
+        for path in sorted(path for path in self._folder.rglob("*") if path.suffix in DECIDING):
             with path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
             whole.update(f"{path.relative_to(self._folder)} {digest}\n".encode())
