@@ -6,16 +6,18 @@ from collections import Counter
 
 import pytest
 
+from analysis.benchmarks import mmed_task1
 from analysis.benchmarks.confusion_sets import from_csv
 from analysis.benchmarks.mmed_task2 import Options
 from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError
+from analysis.jobs import build_mmed
 from analysis.jobs.build_task2 import build_task2
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
 from analysis.systems.weights import LoadOptions
-from tests.confusion import BENCHMARK, VALIDATORS, at_home
+from tests.confusion import BENCHMARK, VALIDATORS, at_home, told
 
 LOAD = LoadOptions(allow_code=True)
 
@@ -111,8 +113,15 @@ def test_ended_in_the_middle_and_begun_again_it_ends_with_the_same_bytes(command
     assert exported(command, own.root, tmp_path / "two") == first
     assert verdicts_of(own.root.parent) == verdicts_of(confusion_folder)
     address = build_task2(own, options=options, validators=VALIDATORS, load=LOAD, progress=silent)[0]
-    assert len(read.open_store(own).benchmarks()) == 1
-    assert address == f"{BENCHMARK}@{read.open_store(own).benchmarks()[0].version}"
+    told(tmp_path, "generate-sources", "mmedbench", tmp_path / "questions", "--seed", "3", "--concepts", "200")
+    asked = mmed_task1.Options(confusion_folder / "umls", tmp_path / "questions", least=15, negatives=20)
+    beside = build_mmed.build_task1(own, options=asked, tagger=None, load=LOAD, progress=silent)[0]
+    store = read.open_store(own)
+    (row,) = store.benchmarks()
+    assert beside == address == f"{BENCHMARK}@{row.version}"
+    assert {task.name for task in store.tasks(row.benchmark_id)} == {"t1-alignment", "t2-discrimination"}
+    assert set(row.settings["built"]) == {"t1-alignment", "t2-discrimination"}
+    assert {note.partition(":")[0] for note in row.notes} >= {"Alignment", "Discrimination"}
 
 
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10_same", "recall_at_10_cross", "rr", "ap")
