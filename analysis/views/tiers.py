@@ -107,7 +107,10 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
         mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
         if mine and any(row.tier for row in mine):
-            caption = f"{mine[0].hit_at_1.n:,} queries by the tier they carry · 95 % bootstrap intervals"
+            counts = " · ".join(
+                f"{name} {n:,}" for name, n in {row.tier: row.hit_at_1.n for row in mine}.items() if name
+            )
+            caption = f"Queries by tier: {counts} · 95 % bootstrap intervals"
         elif mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)
             caption = f"Queries whose concept has such a neighbour in the corpus: {counts} · 95 % bootstrap intervals"
