@@ -107,9 +107,8 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
         mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
         if mine and any(row.tier for row in mine):
-            counts = " · ".join(
-                f"{name} {n:,}" for name, n in {row.tier: row.hit_at_1.n for row in mine}.items() if name
-            )
+            asked = {row.tier: row.hit_at_1.n for row in mine if row.tier}
+            counts = " · ".join(f"{tier} {n:,}" for tier, n in asked.items())
             caption = f"Queries by tier: {counts} · 95 % bootstrap intervals"
         elif mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -204,6 +206,15 @@ def sets(store: Store, selection: Selection) -> str:
     if "validators" not in made:
         raise InputError(f"task {task.name}: has no confusion sets; build mmed-task2 makes some")
     return str(made["sets"])
+
+
+def sets_table(store: Store, selection: Selection) -> tuple[list[str], list[list[object]]]:
+    """The same as a header and rows. Raises as :func:`sets`."""
+    header, *lines = csv.reader(io.StringIO(sets(store, selection)))
+    numbers = [name.startswith("cosine ") for name in header]
+    return header, [
+        [float(cell) if number else cell for number, cell in zip(numbers, line, strict=True)] for line in lines
+    ]
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Iterator[Count]:

@@ -17,6 +17,8 @@ from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
 from analysis.systems.weights import LoadOptions
+from analysis.views.selection import Selection
+from analysis.views.validation import sets_table
 from tests.confusion import BENCHMARK, VALIDATORS, at_home, told
 
 LOAD = LoadOptions(allow_code=True)
@@ -78,6 +80,9 @@ def test_the_list_of_sets_comes_from_the_command_line(command, confusion_folder)
     code, out, _ = command("export", "--benchmark", BENCHMARK, "--format", "sets", cache=cache)
     assert code == 0
     assert from_csv(out) == verdicts_of(confusion_folder)
+    header, rows = sets_table(read.open_store(Cache(cache)), Selection(BENCHMARK))
+    assert header == out.splitlines()[0].split(",")
+    assert [tuple(row[6:9]) for row in rows] == [verdict.cosines for verdict in verdicts_of(confusion_folder)]
     code, out, _ = command("show", "tiers", "--benchmark", BENCHMARK, cache=cache)
     (task,) = json.loads(out)["tasks"]
     assert [row["made"] for row in task["validation"]["counts"]][:3] == ["synonym", "sibling", "related"]
