@@ -218,7 +218,7 @@ def _evidence(store: Store, task: TaskRow, selection: Selection, labels: dict[st
 def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:
     """All queries first, then tier by tier where queries carry one."""
     yield from _rows(whole, labels, None)
-    for tier in sorted({tier for tier in whole.queries.tier if tier is not None}, key=validations.place):
+    for tier in sorted({tier for tier in whole.queries.tier[whole.domain] if tier is not None}, key=validations.place):
         yield from _rows(whole.part("tier", tier), labels, tier)
 
 
