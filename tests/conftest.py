@@ -73,6 +73,12 @@ def once(shared_folder):
 
 
 @pytest.fixture(scope="session")
+def bedside_vectors(shared_folder):
+    """Where the test of the first start leaves what it has encoded, so that no other test encodes it again."""
+    return shared_folder / "bedside-vectors"
+
+
+@pytest.fixture(scope="session")
 def real_store(once, icd10_sources):
     """The cache folder of a small real store: ICD-10 with every system that works here, built once a test run."""
 
