@@ -1,12 +1,6 @@
 """Task 3 from generated sources to a stored benchmark: by command, the same bytes again, whatever was killed."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +15,6 @@ from analysis.systems.weights import LoadOptions
 from analysis.views import data
 from tests.systems.tiny_translators import nllb
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME = "mmed-bench-ir-invented"
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "rr", "ap")
 
@@ -147,23 +140,6 @@ def test_a_build_ended_while_it_translates_goes_on(command, sources, model, tmp_
     assert first == second
     assert benchmark.settings["built"]["t3-evidence"]["translated_by"] == "tiny-nllb"
     assert len(benchmark.tasks[0].queries) == 66
-
-
-def test_a_killed_build_goes_on(command, sources, tmp_path):
-    """Killed in the middle of its work; the second build is that of one left alone."""
-    cache = Cache(tmp_path / "cache")
-    arguments = [sys.executable, "-m", "analysis", *map(str, build(sources)), "--cache", str(cache.root)]
-    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not list(cache.terms.glob("MRCONSO-*.json")):
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert read.open_store(cache) is None
-    assert command(*build(sources), cache=cache.root)[0] == 0
-    assert command(*build(sources), cache=tmp_path / "alone")[0] == 0
-    first, second = (exported(command, one, tmp_path / f"{one.name}-beir") for one in (cache.root, tmp_path / "alone"))
-    assert first == second
 
 
 @pytest.mark.parametrize(
