@@ -84,6 +84,11 @@ class Cache:
         """Prepared files of a terminology that the reader has a licence for; they can be made anew."""
         return self.root / "terms"
 
+    @property
+    def training(self) -> Path:
+        """What was found so far in files that are being looked through; a job that ends well removes its own."""
+        return self.root / "training"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""
