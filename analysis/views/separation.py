@@ -36,7 +36,7 @@ def legend(found: Separation) -> str:
     return f"{CONCEPTS} {NORMALISED} {NEAR_QUERIES if found.near_looked_for else NOT_COMPARED}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Shared:
     """What two parts share of one kind; a text counts once in a part."""
 
