@@ -27,6 +27,9 @@ COMPACT = f"replace({rrf.key_sql('text')}, ' ', '')"
 WORDS = f"regexp_extract_all(lower(nfc_normalize(text)), {rrf.quoted(TOKEN)})"
 """SQL for the words of a text."""
 
+GROUPED = "SELECT task_id FROM query GROUP BY task_id HAVING bool_or(id <> family)"
+"""SQL for the tasks whose queries have families: without one, an import takes the query's id."""
+
 SCRIPTS = {
     "Han": r"\p{Han}",
     "Kana": r"[\p{Hiragana}\p{Katakana}\x{30FC}]",
@@ -181,14 +184,18 @@ class Texts:
     def shared_keys(self, parts: Sequence[Part]) -> list[SharedKeys]:
         """How many different concepts, queries and documents every two parts share, each part with itself too.
 
-        Concepts are the families of queries. Texts count once however often they stand in a part.
+        Concepts are the families of queries, in tasks where these are more than the queries' own ids. Texts count once
+        however often they stand in a part.
         """
         self._name(parts)
         rows = self._rows(
-            """WITH mine AS (SELECT place, item, family, trimmed, compact FROM held JOIN said USING (key) JOIN part
+            f"""WITH grouped AS ({GROUPED}),
+                    mine AS (SELECT held.task_id, place, item, family, trimmed, compact
+                             FROM held JOIN said USING (key) JOIN part
                              ON part.task_id = held.task_id AND coalesce(part.language = held.language, true)),
                     known AS (
-                        SELECT DISTINCT 'concepts' AS kind, place, hash(family) AS key FROM mine WHERE item = 'query'
+                        SELECT DISTINCT 'concepts' AS kind, place, hash(family) AS key
+                        FROM mine SEMI JOIN grouped USING (task_id) WHERE item = 'query'
                         UNION ALL
                         SELECT DISTINCT CASE item WHEN 'query' THEN 'queries' ELSE 'documents' END, place, trimmed
                         FROM mine WHERE trimmed IS NOT NULL
@@ -197,7 +204,7 @@ class Texts:
                                              ELSE 'documents_normalised' END, place, compact
                         FROM mine WHERE compact IS NOT NULL)
                SELECT kind, a.place, b.place, count(*) FROM known a JOIN known b USING (kind, key)
-               WHERE a.place <= b.place GROUP BY ALL ORDER BY ALL"""
+               WHERE a.place <= b.place GROUP BY ALL ORDER BY ALL"""  # noqa: S608 (SQL of ours)
         )
         return [SharedKeys._make(row) for row in rows]
 

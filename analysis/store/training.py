@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from analysis.store.read import Store
-from analysis.store.texts import COMPACT, TRIMMED, WORDS, given
+from analysis.store.texts import COMPACT, GROUPED, TRIMMED, WORDS, given
 
 SPAN = 13
 """Words in a row that a text and a training text share where one may have been learned from the other (Brown et al.,
@@ -184,8 +184,8 @@ class Search:
                     ORDER BY task_id, item, position"""  # noqa: S608 (SQL of ours)
             ).to_arrow_table()
             self.concepts = connection.sql(
-                """SELECT task_id, family, hash(family) AS key FROM given WHERE item = 'query'
-                   GROUP BY ALL ORDER BY ALL"""
+                f"""SELECT task_id, family, hash(family) AS key FROM given SEMI JOIN ({GROUPED}) USING (task_id)
+                    WHERE item = 'query' GROUP BY ALL ORDER BY ALL"""  # noqa: S608 (SQL of ours)
             ).to_arrow_table()
         self.items = table.select(["task_id", "item", "position", "language"])
         self._told = told = Told.of(table)

@@ -22,6 +22,8 @@ KINDS: Mapping[str, str] = {
 }
 """How a text may occur, the surest first; each is counted once, where it stands first."""
 
+NO_DOCUMENT = "no document does"
+
 HOW = (
     f"Inside a text: all words of a query or document of {LEAST} words or more stand in a row in a longer text. "
     f"{SPAN} words shared: as many of its words in a row stand in one. Case and signs do not count; one Chinese "
@@ -137,6 +139,7 @@ def _takeaway(file: str, texts: Sequence[TrainingTexts]) -> Sentence:
     whole = sum(row.exact + row.normalised for row in asked)
     parts = [f"{whole:,} of them as a whole text"] if found else []
     if held:
-        parts.append(f"{sum(row.found for row in held):,} of {sum(row.n for row in held):,} documents do")
+        n_documents = sum(row.found for row in held)
+        parts.append(f"{n_documents:,} of {sum(row.n for row in held):,} documents do" if n_documents else NO_DOCUMENT)
     rest = "; ".join(parts)
     return Sentence(bold, f"{rest[:1].upper()}{rest[1:]}." if rest else "")

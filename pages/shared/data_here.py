@@ -15,14 +15,14 @@ from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
 CARD_TERMS = (
-    ("Token", data.COUNTED_AS),
+    ("Word", data.COUNTED_AS),
     (
         "Cross-language",
         "Relevant pairs of a query and a document in another language. Relevant: grade 1 or more.",
     ),
     ("Family", "Queries that ask for the same thing, in whichever language: they share their right answers."),
     ("±", "The mean over all texts, and their standard deviation."),
-    ("Vocabulary", "How many different tokens the documents of a task have."),
+    ("Vocabulary", "How many different words the documents of a task have."),
 )
 ROWS: tuple[tuple[str, Callable[[TaskCard], int | TextCounts | None]], ...] = (
     ("Documents", lambda task: task.task.n_documents),
@@ -31,8 +31,8 @@ ROWS: tuple[tuple[str, Callable[[TaskCard], int | TextCounts | None]], ...] = (
     ("Judgements", lambda task: task.n_judgements),
     ("of these relevant", lambda task: task.n_relevant),
     ("of these cross-language", lambda task: task.n_cross_language),
-    ("Tokens a query", lambda task: task.query_tokens),
-    ("Tokens a document", lambda task: task.document_tokens),
+    ("Words a query", lambda task: task.query_tokens),
+    ("Words a document", lambda task: task.document_tokens),
     ("Vocabulary", lambda task: task.vocabulary),
 )
 

@@ -68,7 +68,7 @@ def test_everything_planted_is_found_and_nothing_else(cache, tmp_path):
     assert rows["first", "document", "en"].found == 0
     assert told.concepts == ()
     assert told.takeaway.bold == "6 of 8 queries occur in train.txt."
-    assert told.takeaway.rest == "3 of them as a whole text; 0 of 4 documents do."
+    assert told.takeaway.rest == "3 of them as a whole text; no document does."
     card = data.card(read.open_store(cache), "overlapping")
     assert card.trainings == (told,)
     assert read.open_store(cache).faults() == []
