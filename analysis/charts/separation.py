@@ -18,7 +18,10 @@ ABOVE = 48
 NARROWEST = 0.06
 """Share of the width that a column takes at least."""
 
-LETTER = 0.009
+MANY = 8
+"""More sides than these have smaller letters."""
+
+LETTER = 0.0105
 """Share of the width that a letter above a column takes."""
 
 
@@ -31,7 +34,10 @@ def vocabularies(found: Separation, sides: Sequence[Side], *, dark: bool = False
         dark: for the dark theme.
     """
     n = len(sides)
-    width = min(1.0, n * max(NARROWEST, LETTER * max(len(word) for side in sides for word in (side.part, side.words))))
+    one = len({side.item for side in sides}) == 1  # then only parts have to be told apart
+    above = [[side.part] if one else [side.part, side.words] for side in sides]
+    longest = max(len(word) for words in above for word in words)
+    width = min(1.0, n * max(NARROWEST, LETTER * longest))
     ink = theme.ink(dark)
     figure = go.Figure()
     figure.update_layout(
@@ -56,18 +62,19 @@ def vocabularies(found: Separation, sides: Sequence[Side], *, dark: bool = False
     for colour in (theme.BLACK, theme.WHITE):
         shown = [[value if _text_colour(value, ink) == colour else None for value in row] for row in values]
         texts = [["" if value is None else theme.cell_text(value) for value in row] for row in shown]
-        figure.add_trace(theme.number_cells(shown, texts, size=14 if n <= 8 else 12, colour=colour))
+        figure.add_trace(theme.number_cells(shown, texts, size=14 if n <= MANY else 12, colour=colour))
     figure.add_trace(_hover(found, sides))
     places = list(range(n))
     figure.update_xaxes(
         side="top",
         tickvals=places,
-        ticktext=[f"{theme.plain(side.part)}<br>{side.words}" for side in sides],
+        ticktext=["<br>".join(map(theme.plain, words)) for words in above],
+        tickfont={"size": 14 if n <= MANY else 11},
         tickangle=0,
         range=[-0.5, n - 0.5],
         domain=[0, width],
     )
-    names = [theme.plain(side_name(side)) for side in sides]
+    names = [theme.plain(side.part if one else side_name(side)) for side in sides]
     figure.update_yaxes(tickvals=places, ticktext=names, range=[n - 0.5, -0.5])
     return figure
 

@@ -241,17 +241,28 @@ class Texts:
         if n_pairs > MOST_PAIRS:
             return None
         rows = self._rows(
-            """WITH pair AS (SELECT DISTINCT a.id AS a, b.id AS b FROM rare a JOIN rare b USING (token)
-                             WHERE a.place < b.place AND 10 * least(a.n_words, b.n_words)
-                                                         >= 9 * greatest(a.n_words, b.n_words)),
+            """WITH same AS (SELECT a.id AS a, b.id AS b, a.place AS a_place, b.place AS b_place, a.n AS a_n, b.n AS b_n
+                             FROM asked a JOIN asked b ON a.words = b.words AND a.place < b.place),
+                    settled AS (SELECT a AS id, b_place AS other FROM same UNION ALL SELECT b, a_place FROM same),
+                    open AS (SELECT id, place, n_words, token, other FROM rare
+                             JOIN (SELECT DISTINCT place AS other FROM asked) ON other <> place
+                             ANTI JOIN settled USING (id, other)),
+                    pair AS (SELECT CASE WHEN open.place < rare.place THEN open.id ELSE rare.id END AS a,
+                                    CASE WHEN open.place < rare.place THEN rare.id ELSE open.id END AS b
+                             FROM open JOIN rare USING (token)
+                             WHERE rare.place = other AND 10 * least(open.n_words, rare.n_words)
+                                                          >= 9 * greatest(open.n_words, rare.n_words)
+                             GROUP BY ALL),
                     compared AS (SELECT a.id AS a, b.id AS b, a.place AS a_place, b.place AS b_place, a.n AS a_n,
                                         b.n AS b_n, len(list_intersect(a.words, b.words)) AS shared,
                                         a.n_words + b.n_words AS together
                                  FROM pair JOIN asked a ON a.id = pair.a JOIN asked b ON b.id = pair.b),
-                    near AS (SELECT * FROM compared WHERE 10 * shared >= 9 * (together - shared))
+                    near AS (FROM same
+                             UNION ALL SELECT a, b, a_place, b_place, a_n, b_n FROM compared
+                             WHERE 10 * shared >= 9 * (together - shared))
                SELECT a_place, b_place, sum(n) FILTER (side = 'a')::BIGINT, sum(n) FILTER (side = 'b')::BIGINT
                FROM (SELECT DISTINCT a_place, b_place, 'a' AS side, a AS id, a_n AS n FROM near
-                     UNION ALL SELECT DISTINCT a_place, b_place, 'b', b, b_n FROM near)
+                     UNION SELECT DISTINCT a_place, b_place, 'b', b, b_n FROM near)
                GROUP BY ALL ORDER BY ALL"""
         )
         return [NearQueries._make(row) for row in rows]

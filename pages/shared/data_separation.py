@@ -125,8 +125,9 @@ def _pairs(found: Separation) -> None:
 def _vocabularies(found: Separation, frame: Frame) -> None:
     sides = found.sides
     drawn = sides if len(sides) <= DRAWN else [side for side in sides if side.item == sides[0].item][:DRAWN]
+    of = f" of their {drawn[0].words}" if len({side.item for side in drawn}) == 1 else ""
     left = f" · {len(drawn)} of {len(sides)} are drawn, the CSV has all" if len(drawn) < len(sides) else ""
-    ui.grey(f"Words that two of them share ÷ words of either (Jaccard), 0 to 1{left}")
+    ui.grey(f"Words{of} that two share ÷ words of either (Jaccard), 0 to 1{left}")
     ui.chart(
         charts.vocabularies(found, drawn, dark=frame.dark),
         key="vocabularies",
