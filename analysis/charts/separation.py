@@ -18,6 +18,9 @@ ABOVE = 48
 NARROWEST = 0.06
 """Share of the width that a column takes at least."""
 
+LONG = 14
+"""Longer titles have smaller letters."""
+
 MANY = 8
 """More sides than these have smaller letters."""
 
@@ -69,7 +72,7 @@ def vocabularies(found: Separation, sides: Sequence[Side], *, dark: bool = False
         side="top",
         tickvals=places,
         ticktext=["<br>".join(map(theme.plain, words)) for words in above],
-        tickfont={"size": 14 if n <= MANY else 11},
+        tickfont={"size": 14 if n <= MANY and longest <= LONG else 11},
         tickangle=0,
         range=[-0.5, n - 0.5],
         domain=[0, width],

@@ -55,6 +55,11 @@ class Near:
     of_b: int
     n_b: int
 
+    @property
+    def smaller(self) -> tuple[int, int]:
+        """Of the part that asks fewer queries: those with a near-duplicate, and all."""
+        return (self.of_a, self.n_a) if self.n_a <= self.n_b else (self.of_b, self.n_b)
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -236,7 +241,7 @@ def _takeaway(between: str, pairs: Sequence[Pair]) -> Sentence:
     if found.shared:
         bold = (
             f"{_named(between, pair.a)} and {_named(between, pair.b)} share "
-            f"{found.shared:,} of {min(found.of_a, found.of_b):,} queries."
+            f"{found.shared:,} of {min(found.of_a, found.of_b):,} different queries."
         )
     concepts = [(row, pair) for pair in pairs if (row := pair.of("concepts")) and between == "tasks"]
     if not concepts:

@@ -110,7 +110,7 @@ def _pairs(found: Separation) -> None:
             if shared:
                 csv.append([pair.a, pair.b, kind, shared.shared, shared.of_a, shared.of_b])
         near = pair.near
-        cells.append("" if near is None else f"{max(near.of_a, near.of_b):,} of {min(near.n_a, near.n_b):,}")
+        cells.append("" if near is None else "{:,} of {:,}".format(*near.smaller))
         if near:
             csv.append([pair.a, pair.b, "near queries of a", near.of_a, near.n_a, None])
             csv.append([pair.a, pair.b, "near queries of b", near.of_b, None, near.n_b])

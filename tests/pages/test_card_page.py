@@ -34,7 +34,7 @@ def test_the_card_says_what_its_tasks_share_and_what_occurs_elsewhere(visit, tmp
     page = visit.page("data")
     assert not page.exception
     said = words(page)
-    assert "First and Second share 1 of 3 queries." in said
+    assert "First and Second share 1 of 3 different queries." in said
     assert "It was looked for in no file yet" in said
     looked(tmp_path)
     page = visit.page("data")

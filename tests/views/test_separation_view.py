@@ -33,7 +33,9 @@ def test_pairs_by_hand(card):
     )
     # a1 and b1 have the same ten words; a3 has the fourteen of b3 and one more: 14/15
     assert pair.near == Near(2, 5, 2, 3)
-    assert card.separation.takeaway.bold == "First and Second share 1 of 3 queries."
+    assert pair.near.smaller == (2, 3)
+    assert Near(1, 2, 4, 9).smaller == (1, 2)
+    assert card.separation.takeaway.bold == "First and Second share 1 of 3 different queries."
     assert card.separation.takeaway.rest == "First and Second ask about the same 1 of 3 concepts."
 
 
