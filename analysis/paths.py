@@ -89,6 +89,11 @@ class Cache:
         """What was found so far in files that are being looked through; a job that ends well removes its own."""
         return self.root / "training"
 
+    @property
+    def translations(self) -> Path:
+        """What translation models made of texts, one folder a model and pair of languages; it can be made anew."""
+        return self.root / "translations"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""

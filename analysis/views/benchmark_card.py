@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.text import capitalised, counted
 from analysis.views import separation as apart
-from analysis.views import tagging, training
+from analysis.views import tagging, training, translation_quality
 from analysis.views.data import COUNTED_AS, Card, TaskCard
 from analysis.views.heterogeneity import Balance, LanguageTexts, TaskTexts
 from analysis.views.selection import language_name
@@ -38,13 +38,21 @@ def _lines(card: Card) -> Iterator[str]:
     yield "## Against training files\n"
     yield from _trainings(card.trainings)
     for task in card.tasks:
-        if task.tagging:
-            title = f"{_plain(task.task.title)}: how the concept of each question was found"
-            yield tagging.markdown(task.tagging, title=title)
+        yield from _reports(task)
     yield "## Source, licence and limits\n"
     yield f"- Source: {_plain(label.source)}\n- Licence: {_plain(label.licence)}"
     yield from (f"- {_plain(note)}" for note in label.notes)
     yield f"- {USE}"
+
+
+def _reports(task: TaskCard) -> Iterator[str]:
+    """What the programs that built a task have to report."""
+    title = _plain(task.task.title)
+    if task.tagging:
+        yield tagging.markdown(task.tagging, title=f"{title}: how the concept of each question was found")
+    if task.translations:
+        title = f"{title}: how far the translations may be trusted"
+        yield translation_quality.markdown(task.translations, title=title)
 
 
 def _sizes(tasks: Sequence[TaskCard]) -> Iterator[str]:

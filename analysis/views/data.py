@@ -21,6 +21,7 @@ from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLa
 from analysis.views.separation import Separation, separation
 from analysis.views.tagging import Tagging, tagging
 from analysis.views.training import Training, trainings
+from analysis.views.translation_quality import TranslationQuality, translation_quality
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
@@ -83,6 +84,7 @@ class TaskCard:
     languages: tuple[LanguageCounts, ...]
     attributes: tuple[Distribution, ...]
     tagging: Tagging | None = None  # None: nobody had to find that out
+    translations: TranslationQuality | None = None  # None: nothing was translated for it
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,7 @@ def card(store: Store, benchmark: str) -> Card:
             _task_card(store, task, {item: lengths.get(Side(task.task_id, item, None)) for item in ITEMS}),
             vocabulary=words[side].vocabulary if (side := Side(task.task_id, "document", None)) in words else 0,
             tagging=tagging(row.settings, task.name),
+            translations=translation_quality(row.settings, task.name),
         )
         for task in tasks
     )

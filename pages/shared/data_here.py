@@ -10,7 +10,16 @@ from analysis.errors import StoreError
 from analysis.views import benchmark_card, data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
 from analysis.views.plain import as_json
-from pages.shared import data_manage, data_separation, data_tagging, data_training, leaderboard, tables, ui
+from pages.shared import (
+    data_manage,
+    data_separation,
+    data_tagging,
+    data_training,
+    data_translations,
+    leaderboard,
+    tables,
+    ui,
+)
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -99,9 +108,10 @@ def _downloads(card: Card) -> None:
 
 def _reports(card: Card, frame: Frame) -> None:
     """What the programs that built its tasks have to report."""
-    if any(task.tagging for task in card.tasks):
+    if any(task.tagging or task.translations for task in card.tasks):
         st.subheader("How it was built", anchor=False)
         data_tagging.show(card, frame)
+        data_translations.show(card, frame)
 
 
 def _number(found: int | TextCounts | None) -> str:
