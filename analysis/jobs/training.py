@@ -141,7 +141,7 @@ def _settings(reading: Reading, search: Search) -> dict[str, Any]:
         "concept": reading.concept,
         "span": SPAN,
         "least": LEAST,
-        "every": int(search.every.max(initial=1)),
+        "every": search.every,
     }
 
 

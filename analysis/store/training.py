@@ -1,16 +1,12 @@
-"""Which texts and concepts of tasks occur in a file: a stream of texts goes past keys that are held in memory.
-
-Keys are 64-bit hashes. Those of runs of words are polynomials over the hashes of the words, so that the key of any run
-follows from two prefix sums; that two different runs share a key is about as likely as two hashes being equal.
-"""
+"""Which texts and concepts of tasks occur in a file: a stream of texts goes past keys that are held in memory."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import duckdb
 import numpy as np
@@ -18,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from analysis.store.read import Store
-from analysis.store.texts import COMPACT, GROUPED, TRIMMED, WORDS, given
+from analysis.store.text_keys import TELL, Hashes, Keys, Sums, Told
+from analysis.store.texts import GROUPED, given
 
 SPAN = 13
 """Words in a row that a text and a training text share where one may have been learned from the other (Brown et al.,
@@ -30,14 +27,11 @@ LEAST = 8
 MOST_WORDS = 10_000_000
 """Words of a task's documents above which their spans are looked for at every SPAN-th word only: memory is bounded."""
 
+TEXTS = 5000
+"""Texts of tasks that are read at a time."""
+
 KINDS = ("exact", "normalised", "inside", "span")
 """How a text may occur, the surest first; each counts as the first that it is."""
-
-BASE = 0x9E3779B97F4A7C15
-MODULUS = 1 << 64
-LARGEST_FILTER = 24  # bits
-
-Hashes = NDArray[np.uint64]
 
 
 class TrainingRow(NamedTuple):
@@ -93,84 +87,87 @@ def matches(store: Store, training_id: int) -> list[MatchRow]:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What is told of some texts.
+class Wanted:
+    """What is looked for.
 
     Attributes:
+        items: ``(n,)`` rows with the columns task_id, item, position and language.
         trimmed: ``(n,)`` keys of the texts as they are; 0 for a text without anything.
         compact: ``(n,)`` keys of their letters, marks and digits; 0 without any.
-        words: ``(w,)`` keys of all their words, one text after the other.
-        ends: ``(n + 1,)`` where the words of each text begin, and the end.
+        whole: ``(n,)`` keys of all their words.
+        lengths: ``(n,)`` how many words they have.
+        place: ``(s,)`` the text that each span is of.
+        spans: ``(s,)`` keys of the spans.
+        thinned: spans of documents begin at every SPAN-th word only.
     """
 
+    items: pa.Table
     trimmed: Hashes
     compact: Hashes
-    words: Hashes
-    ends: NDArray[np.int64]
+    whole: Hashes
+    lengths: NDArray[np.int64]
+    place: NDArray[np.int64]
+    spans: Hashes
+    thinned: bool
 
     @classmethod
-    def of(cls, table: pa.Table) -> Told:
-        """From the columns of TELL."""
-        lists = table.column("words").combine_chunks()
+    def of(cls, connection: duckdb.DuckDBPyConnection) -> Wanted:
+        """From the view ``given``, some thousand texts at a time: only keys are held."""
+        answer = connection.sql(f"SELECT task_id, item, position, language, {TELL} FROM given")  # noqa: S608
+        parts: list[_Part] = []
+        n_words, n, thinned = 0, 0, False
+        for batch in answer.to_arrow_reader(TEXTS):
+            part = _Part.of(pa.Table.from_batches([batch]), first=n)
+            n += len(part.lengths)
+            n_words += int(part.lengths[part.of_documents].sum())
+            if n_words > MOST_WORDS and not thinned:
+                parts, thinned = [held.thinned() for held in parts], True
+            parts.append(part.thinned() if thinned else part)
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _Part.COLUMNS}
+        return cls(items=pa.concat_tables([part.items for part in parts]), thinned=thinned, **columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some of what is looked for; as in Wanted, and for each span where in its text it begins."""
+
+    items: pa.Table
+    trimmed: Hashes
+    compact: Hashes
+    whole: Hashes
+    lengths: NDArray[np.int64]
+    place: NDArray[np.int64]
+    spans: Hashes
+    inside: NDArray[np.int32]
+    of_documents: NDArray[np.bool_]  # (n,)
+    first: int  # place of its first text among all
+
+    COLUMNS: ClassVar = ("trimmed", "compact", "whole", "lengths", "place", "spans")
+
+    @classmethod
+    def of(cls, table: pa.Table, *, first: int) -> _Part:
+        told = Told.of(table)
+        sums = Sums(told.words)
+        place = np.repeat(np.arange(len(told.lengths)), told.lengths)
+        word = np.arange(len(told.words))
+        kept = word[word + SPAN <= told.ends[1:][place]]
         return cls(
-            table.column("trimmed").to_numpy(),
-            table.column("compact").to_numpy(),
-            lists.flatten().to_numpy(zero_copy_only=False),
-            lists.offsets.to_numpy().astype(np.int64) - lists.offsets[0].as_py(),
+            items=table.select(["task_id", "item", "position", "language"]),
+            trimmed=told.trimmed,
+            compact=told.compact,
+            whole=sums.keys(told.ends[:-1], told.lengths),
+            lengths=told.lengths,
+            place=place[kept] + first,
+            spans=sums.keys(kept, SPAN),
+            inside=(kept - told.ends[:-1][place[kept]]).astype(np.int32),
+            of_documents=np.array(table.column("item").to_pylist(), dtype=object) == "document",
+            first=first,
         )
 
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """``(n,)`` words of each text."""
-        return np.diff(self.ends)
-
-
-class Sums:
-    """Keys of runs of words."""
-
-    def __init__(self, words: Hashes) -> None:
-        self._backwards = _powers(pow(BASE, -1, MODULUS), len(words))
-        weighted = words * _powers(BASE, len(words))[:-1]
-        self._sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weighted, dtype=np.uint64)])
-
-    def keys(self, first: NDArray[np.int64], length: int | NDArray[np.int64]) -> Hashes:
-        """Of the runs that begin at these words and have so many."""
-        found: Hashes = (self._sums[first + length] - self._sums[first]) * self._backwards[first]
-        return found
-
-
-def _powers(base: int, n: int) -> Hashes:
-    """``(n + 1,)`` powers modulo 2 to the 64th, from the 0th on."""
-    return np.concatenate([np.ones(1, np.uint64), np.cumprod(np.full(n, base, np.uint64), dtype=np.uint64)])
-
-
-class Keys:
-    """Keys that are looked for, each with the first row that had it."""
-
-    def __init__(self, wanted: Hashes) -> None:
-        self._keys = np.unique(wanted)
-        self.first = np.full(len(self._keys), -1, np.int64)
-        bits = min(LARGEST_FILTER, max(8, len(self._keys).bit_length() + 4))
-        self._shift = np.uint64(64 - bits)
-        self._filter = np.zeros(1 << bits, dtype=bool)
-        self._filter[(self._keys >> self._shift).astype(np.intp)] = True
-
-    def meet(self, keys: Hashes, rows: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Note in which rows, ascending, keys stand; returns the positions of those that are looked for."""
-        at: NDArray[np.intp] = np.flatnonzero(self._filter[(keys >> self._shift).astype(np.intp)])
-        if not len(self._keys) or not len(at):
-            return np.zeros(0, np.intp)
-        place = np.minimum(np.searchsorted(self._keys, keys[at]), len(self._keys) - 1)
-        hit = self._keys[place] == keys[at]
-        at, place = at[hit], place[hit]
-        fresh = self.first[place] < 0
-        self.first[place[fresh][::-1]] = rows[at[fresh]][::-1]  # of several rows the first stays
-        return at
-
-    def rows(self, keys: Hashes) -> NDArray[np.int64]:
-        """The first row of each of some keys that are looked for; -1 where none had it."""
-        found: NDArray[np.int64] = self.first[np.searchsorted(self._keys, keys)]
-        return found
+    def thinned(self) -> _Part:
+        """With every SPAN-th span of documents only."""
+        kept = ~self.of_documents[self.place - self.first] | (self.inside % SPAN == 0)
+        return replace(self, place=self.place[kept], spans=self.spans[kept], inside=self.inside[kept])
 
 
 class Search:
@@ -179,27 +176,24 @@ class Search:
     def __init__(self, store: Store, task_ids: Sequence[int]) -> None:
         self._store = store
         with given(store, task_ids) as connection:
-            table = connection.sql(
-                f"""SELECT task_id, item, position, language, {TELL} FROM given
-                    ORDER BY task_id, item, position"""  # noqa: S608 (SQL of ours)
-            ).to_arrow_table()
             self.concepts = connection.sql(
                 f"""SELECT task_id, family, hash(family) AS key FROM given SEMI JOIN ({GROUPED}) USING (task_id)
                     WHERE item = 'query' GROUP BY ALL ORDER BY ALL"""  # noqa: S608 (SQL of ours)
             ).to_arrow_table()
-        self.items = table.select(["task_id", "item", "position", "language"])
-        self._told = told = Told.of(table)
-        self._whole = Sums(told.words).keys(told.ends[:-1], told.lengths)
-        self.every = _strides(table.column("item").to_pylist(), told.lengths)
-        self._place, self._spans = _spans(told, self.every)
-        lengths = np.unique(told.lengths)
+            self._wanted = wanted = Wanted.of(connection)
+        lengths = np.unique(wanted.lengths)
         self._keys = {
-            "exact": Keys(told.trimmed[told.trimmed > 0]),
-            "normalised": Keys(told.compact[told.compact > 0]),
-            "span": Keys(self._spans),
+            "exact": Keys(wanted.trimmed[wanted.trimmed > 0]),
+            "normalised": Keys(wanted.compact[wanted.compact > 0]),
+            "span": Keys(wanted.spans),
             "concept": Keys(self.concepts.column("key").to_numpy()),
-            **{f"inside {n}": Keys(self._whole[told.lengths == n]) for n in lengths[lengths >= LEAST].tolist()},
+            **{f"inside {n}": Keys(wanted.whole[wanted.lengths == n]) for n in lengths[lengths >= LEAST].tolist()},
         }
+
+    @property
+    def every(self) -> int:
+        """At every how manieth word of documents spans are looked for."""
+        return SPAN if self._wanted.thinned else 1
 
     def look(self, rows: NDArray[np.int64], texts: pa.Array) -> None:
         """Let some texts go past, of ascending rows."""
@@ -229,7 +223,7 @@ class Search:
 
     def found(self) -> pa.Table:
         """What occurs: columns ``task_id``, ``item``, ``position``, ``concept``, ``kind`` and ``row``."""
-        told, n = self._told, self.items.num_rows
+        told, n = self._wanted, self._wanted.items.num_rows
         rows = {kind: np.full(n, -1, np.int64) for kind in KINDS}
         for kind, keys in (("exact", told.trimmed), ("normalised", told.compact)):
             some = keys > 0
@@ -237,18 +231,18 @@ class Search:
         for name, looked in self._keys.items():
             if name.startswith("inside "):
                 same = told.lengths == int(name.removeprefix("inside "))
-                rows["inside"][same] = looked.rows(self._whole[same])
-        spans = self._keys["span"].rows(self._spans)
+                rows["inside"][same] = looked.rows(told.whole[same])
+        spans = self._keys["span"].rows(told.spans)
         met, first = spans >= 0, np.full(n, np.iinfo(np.int64).max)
-        np.minimum.at(first, self._place[met], spans[met])
-        rows["span"][self._place[met]] = first[self._place[met]]
+        np.minimum.at(first, told.place[met], spans[met])
+        rows["span"][told.place[met]] = first[told.place[met]]
         return pa.concat_tables([self._found_texts(rows), self._found_concepts()])
 
     def _found_texts(self, rows: Mapping[str, NDArray[np.int64]]) -> pa.Table:
         stacked = np.stack([rows[kind] for kind in KINDS])
         best = np.argmax(stacked >= 0, axis=0)
         met = np.flatnonzero((stacked >= 0).any(axis=0))
-        kept = self.items.select(["task_id", "item", "position"]).take(pa.array(met))
+        kept = self._wanted.items.select(["task_id", "item", "position"]).take(pa.array(met))
         return pa.table({
             **{name: kept.column(name).combine_chunks() for name in kept.column_names},
             "concept": pa.nulls(len(met), pa.string()),
@@ -272,8 +266,8 @@ class Search:
     def counts(self, found: pa.Table) -> dict[str, list[dict[str, Any]]]:
         """How much was looked for and how much of it occurs: ``texts`` by task, item and language, ``concepts``."""
         with self._store._cursor(None) as connection:
-            lengths = pa.array(self._told.lengths)
-            connection.register("wanted", self.items.append_column("n_words", lengths))
+            lengths = pa.array(self._wanted.lengths)
+            connection.register("wanted", self._wanted.items.append_column("n_words", lengths))
             connection.register("met", found)
             connection.register("asked", self.concepts.select(["task_id", "family"]))
             kinds = ", ".join(f"count(*) FILTER (kind = '{kind}') AS {kind}" for kind in KINDS)
@@ -310,30 +304,6 @@ class Search:
                 keys.first = kept[name]
             batches, n_rows, n_texts = kept["past"].tolist()
         return batches, n_rows, n_texts
-
-
-TELL = f"""
-coalesce(CASE WHEN {TRIMMED} <> '' THEN hash({TRIMMED}) END, 0::UBIGINT) AS trimmed,
-coalesce(CASE WHEN {COMPACT} <> '' THEN hash({COMPACT}) END, 0::UBIGINT) AS compact,
-list_transform({WORDS}, lambda word: hash(word)) AS words
-"""
-"""SQL for the keys of a text."""
-
-
-def _strides(items: Sequence[str], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """At every how manieth word the spans of each text begin."""
-    documents = np.array(items, dtype=object) == "document"
-    many = int(lengths[documents].sum()) > MOST_WORDS
-    return np.where(documents & many, SPAN, 1).astype(np.int64)
-
-
-def _spans(told: Told, every: NDArray[np.int64]) -> tuple[NDArray[np.int64], Hashes]:
-    """The text that each span is of, and its key."""
-    place = np.repeat(np.arange(len(told.lengths)), told.lengths)
-    first = np.arange(len(told.words))
-    inside = first - told.ends[:-1][place]
-    kept = first[(first + SPAN <= told.ends[1:][place]) & (inside % every[place] == 0)]
-    return place[kept], Sums(told.words).keys(kept, SPAN)
 
 
 def _dicts(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

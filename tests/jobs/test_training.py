@@ -13,10 +13,11 @@ from analysis.errors import InputError, JobCancelledError
 from analysis.imports import training as files
 from analysis.jobs import training as job
 from analysis.jobs.training import TrainingRequest, look_through
-from analysis.model import silent
+from analysis.model import Benchmark, Document, Query, Task, silent
 from analysis.paths import Cache
 from analysis.store import read, training, write
-from analysis.store.training import LEAST, SPAN, Keys, Sums
+from analysis.store.text_keys import Keys, Sums
+from analysis.store.training import LEAST, SPAN
 from analysis.views import data
 from analysis.views import training as view
 from tests.hand_made import state
@@ -281,12 +282,25 @@ def test_of_several_rows_the_first_is_noted():
     assert Keys(np.zeros(0, np.uint64)).meet(np.array([1], np.uint64), np.array([1])).tolist() == []
 
 
-def test_spans_of_very_many_words_of_documents_are_sampled(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "MOST_WORDS", 3)
-    told, matches = look(cache, lines(tmp_path / "train.txt"))
-    assert told.every == SPAN
-    assert "spans of documents at every 13th word" in told.caption
-    assert matches == FOUND  # queries are looked for at each
+@pytest.mark.parametrize(("most", "found_at_all"), [(1000, {"d", "e", "q"}), (29, {"e", "q"})])
+def test_spans_of_very_many_words_of_documents_are_sampled(tmp_path, monkeypatch, most, found_at_all):
+    monkeypatch.setattr(training, "MOST_WORDS", most)
+    monkeypatch.setattr(training, "TEXTS", 2)
+    cache, words = Cache(tmp_path / "store"), [f"w{n}" for n in range(30)]
+    documents = (
+        Document("d", "en", " ".join(words), "d"),  # shares its second to fourteenth word
+        Document("e", "en", " ".join(f"x{n}" for n in range(30)), "e"),  # shares 25 words
+        Document("f", "en", "short", "f"),
+    )
+    query = Query("q", "en", " ".join(f"y{n}" for n in range(20)), "q1")
+    task = Task("main", "Main", "?", documents, (query,), ())
+    with write.writer(cache) as writer:
+        writer.add_benchmark(Benchmark("overlapping", "1", "Long", False, "CC0", "by hand", (), {}, (task,)))
+    texts = [" ".join(words[1:14]), " ".join(f"x{n}" for n in range(3, 28)), " ".join(f"y{n}" for n in range(1, 14))]
+    told, matches = look(cache, lines(tmp_path / "train.txt", texts))
+    assert set(matches) == found_at_all
+    assert told.every == (1 if most == 1000 else SPAN)
+    assert ("spans of documents at every 13th word" in told.caption) == (most == 29)
 
 
 def test_the_commands(cache, tmp_path, capsys):
