@@ -46,7 +46,7 @@ def _sizes(card: Card) -> Table:
 
 def _texts(card: Card) -> Iterator[Block]:
     columns = {"Texts": "text", "Language": "text"}
-    columns |= dict.fromkeys(("n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token"), "number")
+    columns |= dict.fromkeys(("n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token", words.ACROSS), "number")
     columns |= {"Scripts": "text"}
     for task in card.texts:
         if task.rows:

@@ -84,6 +84,13 @@ class Words(NamedTuple):
     vocabulary: int  # different ones
 
 
+class Answers(NamedTuple):
+    """Relevant pairs of some queries."""
+
+    relevant: int  # with a grade of at least 1
+    cross_language: int  # of these, with a document in another language than the query
+
+
 class Part(NamedTuple):
     """What is compared with others of its kind: a whole task, or what of it is in one language."""
 
@@ -156,6 +163,19 @@ class Texts:
         for task_id, item, language, script, n in rows:
             found.setdefault(Side(task_id, item, language), {})[script] = n
         return found
+
+    def answers(self) -> dict[Side, Answers]:
+        """How many right answers the queries of each side have, by language and over all."""
+        rows = self._rows(
+            """SELECT query.task_id, query.language, count(*) FILTER (grade >= 1),
+                      count(*) FILTER (grade >= 1 AND document.language <> query.language)
+               FROM query
+               LEFT JOIN judgement ON judgement.task_id = query.task_id AND judgement.query = query.query
+               LEFT JOIN document ON document.task_id = query.task_id AND document.document = judgement.document
+               WHERE query.task_id IN (SELECT task_id FROM held)
+               GROUP BY GROUPING SETS ((query.task_id), (query.task_id, query.language))"""
+        )
+        return {Side(task_id, "query", language): Answers(*counts) for task_id, language, *counts in rows}
 
     def shared_words(self, parts: Sequence[Part], *, by_language: bool) -> list[SharedWords]:
         """How many different words every two sides of parts share, each side with itself too.

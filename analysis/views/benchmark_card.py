@@ -68,8 +68,8 @@ def _texts(task: TaskTexts) -> Iterator[str]:
     if not task.rows:
         return
     yield f"### {_plain(task.task.title)}: texts by language\n"
-    yield row("Texts", "Language", "n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token", "Scripts")
-    yield row(":--", ":--", *["--:"] * 6, ":--")
+    yield row("Texts", "Language", "n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token", ACROSS, "Scripts")
+    yield row(":--", ":--", *["--:"] * 7, ":--")
     for found in task.rows:
         yield row(*text_cells(found))
     yield ""
@@ -90,6 +90,9 @@ def balanced(found: Balance) -> str:
     return f"{spoken}, {largest}, fewest in {language_name(found.smallest)} ({found.smallest_share:.2f}; {even})."
 
 
+ACROSS = "Answers in another language"
+"""Of the relevant pairs of queries."""
+
 ITEMS = {"query": "Queries", "document": "Documents"}
 
 
@@ -105,6 +108,7 @@ def text_cells(found: LanguageTexts) -> list[str]:
         f"{found.words.median:g}",
         f"{found.vocabulary:,}",
         "" if found.type_token is None else f"{found.type_token:.2f}",
+        f"{found.answers.cross_language:,} of {found.answers.relevant:,}" if found.answers else "",
         scripts(found),
     ]
 

@@ -222,7 +222,7 @@ def card(store: Store, benchmark: str) -> Card:
     if not tasks:
         return Card(benchmark_label(row), _published_takeaway(row, known), (), ())
     with looked_into(store, [task.task_id for task in tasks]) as texts:
-        lengths, words, scripts = texts.lengths(), texts.words(), texts.scripts()
+        lengths, words, scripts, answers = texts.lengths(), texts.words(), texts.scripts(), texts.answers()
         apart = separation(texts, tasks, lengths=lengths)
     cards = tuple(
         replace(
@@ -235,7 +235,12 @@ def card(store: Store, benchmark: str) -> Card:
     )
     told = tuple(
         heterogeneity(
-            task, lengths=lengths, words=words, scripts=scripts, languages=[found.language for found in of.languages]
+            task,
+            lengths=lengths,
+            words=words,
+            scripts=scripts,
+            answers=answers,
+            languages=[found.language for found in of.languages],
         )
         for task, of in zip(tasks, cards, strict=True)
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.store.read import TaskRow
-from analysis.store.texts import Side, TextCounts, Words
+from analysis.store.texts import Answers, Side, TextCounts, Words
 from analysis.views.evidence import task_label
 from analysis.views.selection import TaskLabel
 
@@ -26,6 +26,7 @@ class LanguageTexts:
     vocabulary: int  # different words
     type_token: float | None  # vocabulary ÷ tokens; None without a word
     scripts: tuple[tuple[str, float], ...]  # share of the letters by script, the largest first
+    answers: Answers | None  # None: documents
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def heterogeneity(
     lengths: Mapping[Side, TextCounts],
     words: Mapping[Side, Words],
     scripts: Mapping[Side, Mapping[str, int]],
+    answers: Mapping[Side, Answers],
     languages: Sequence[str],
 ) -> TaskTexts:
     """What is told of the texts of a task.
@@ -69,6 +71,7 @@ def heterogeneity(
         lengths: how long texts are, by side.
         words: how many words they have, by side.
         scripts: their letters, by side in one language.
+        answers: right answers of queries, by side.
         languages: in the order in which they are shown.
     """
     rows: list[LanguageTexts] = []
@@ -77,15 +80,15 @@ def heterogeneity(
         for language in (None, *languages):
             side = Side(task.task_id, item, language)
             if whole and side in lengths:
-                rows.append(_row(side, lengths, words, _letters(side, scripts, languages), of=whole.n))
+                letters = _letters(side, scripts, languages)
+                row = _row(side, lengths[side], words.get(side, Words(0, 0)), letters, of=whole.n)
+                rows.append(replace(row, answers=answers.get(side)))
     balances = (_balance(item, [row for row in rows if row.item == item and row.language]) for item in ITEMS)
     return TaskTexts(task_label(task), tuple(rows), tuple(found for found in balances if found))
 
 
-def _row(
-    side: Side, lengths: Mapping[Side, TextCounts], words: Mapping[Side, Words], letters: Mapping[str, int], *, of: int
-) -> LanguageTexts:
-    counts, found, total = lengths[side], words.get(side, Words(0, 0)), sum(letters.values())
+def _row(side: Side, counts: TextCounts, found: Words, letters: Mapping[str, int], *, of: int) -> LanguageTexts:
+    total = sum(letters.values())
     return LanguageTexts(
         item=side.item,
         language=side.language,
@@ -95,6 +98,7 @@ def _row(
         vocabulary=found.vocabulary,
         type_token=found.vocabulary / found.tokens if found.tokens else None,
         scripts=tuple((name, n / total) for name, n in sorted(letters.items(), key=lambda pair: (-pair[1], pair[0]))),
+        answers=None,
     )
 
 

@@ -140,6 +140,7 @@ def _takeaway(file: str, texts: Sequence[TrainingTexts]) -> Sentence:
     parts = [f"{whole:,} of them as a whole text"] if found else []
     if held:
         n_documents = sum(row.found for row in held)
-        parts.append(f"{n_documents:,} of {sum(row.n for row in held):,} documents do" if n_documents else NO_DOCUMENT)
+        none = NO_DOCUMENT if found else f"{NO_DOCUMENT} either"
+        parts.append(f"{n_documents:,} of {sum(row.n for row in held):,} documents do" if n_documents else none)
     rest = "; ".join(parts)
     return Sentence(bold, f"{rest[:1].upper()}{rest[1:]}." if rest else "")

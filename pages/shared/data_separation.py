@@ -11,7 +11,7 @@ from analysis.views import benchmark_card as words
 from analysis.views import separation
 from analysis.views.data import Card
 from analysis.views.heterogeneity import TaskTexts
-from analysis.views.separation import Separation
+from analysis.views.separation import Separation, Side
 from pages.shared import tables, ui
 from pages.shared.tables import Cell
 from pages.shared.ui import Frame
@@ -25,6 +25,7 @@ TERMS = (
 TEXT_TERMS = (
     ("Vocabulary", "Different words of all these texts."),
     ("Type/token", "Vocabulary ÷ words of all these texts: it falls as texts grow, so compare like with like."),
+    (words.ACROSS, "Of the pairs of a query and a relevant document, those of two languages."),
     ("Scripts", "Shares of the letters; those below 0.01 are left out here, not in the JSON."),
 )
 DRAWN = 12
@@ -40,7 +41,7 @@ def texts(card: Card, frame: Frame) -> None:
                 ui.caption(" ".join(map(words.balanced, task.balances)), more=TEXT_TERMS)
                 tables.show(_texts(task, frame))
         header = ["task", "texts", "language", "n", "share", "mean", "standard deviation", "median"]
-        header += ["tokens", "vocabulary", "type/token", "scripts"]
+        header += ["tokens", "vocabulary", "type/token", "relevant", "cross-language", "scripts"]
         ui.download("CSV", header, _text_rows(card.texts), file=f"texts-{card.benchmark.name}.csv")
 
 
@@ -53,7 +54,7 @@ def _texts(task: TaskTexts, frame: Frame) -> tables.Markup:
         language: Cell = tables.badge(found.language, dark=frame.dark) if found.language else "all"
         rows.append([language, *cells[1:]])
     columns = {"Language": "text"} | dict.fromkeys(("Texts", "Share", "Words ± sd", "Median", "Vocabulary"), "number")
-    columns |= {"Type/token": "number", "Scripts": "text"}
+    columns |= {"Type/token": "number", words.ACROSS: "number", "Scripts": "text"}
     return tables.table(columns, rows, caption=f"Texts of {task.task.title} by language")
 
 
@@ -71,6 +72,8 @@ def _text_rows(found: Sequence[TaskTexts]) -> list[list[object]]:
             row.tokens,
             row.vocabulary,
             row.type_token,
+            row.answers.relevant if row.answers else None,
+            row.answers.cross_language if row.answers else None,
             words.scripts(row),
         ]
         for task in found
@@ -88,6 +91,7 @@ def show(found: Separation, frame: Frame) -> None:
     with st.expander("What every two share", expanded=len(found.pairs) <= 3):
         _pairs(found)
     _vocabularies(found, frame)
+    _by_language(found, frame)
     numbers = [
         [row.a, row.a_item, row.b, row.b_item, row.language or "all", row.shared, row.of_a, row.of_b, row.jaccard]
         for row in found.words
@@ -120,6 +124,26 @@ def _pairs(found: Separation) -> None:
         "Of the smaller of the two; the CSV has both. " + ("" if found.near_looked_for else separation.NOT_COMPARED)
     )
     ui.download("CSV", ["a", "b", "what", "shared", "of a", "of b"], csv, file="separation.csv")
+
+
+def _by_language(found: Separation, frame: Frame) -> None:
+    """The same within each language that both have, where tasks are compared."""
+    rows = [row for row in found.words if row.language and (row.a, row.a_item) != (row.b, row.b_item)]
+    if not rows:
+        return
+    tags = list(dict.fromkeys(row.language for row in rows if row.language))
+    known: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        names = [separation.side_name(side) for side in (Side(row.a, row.a_item), Side(row.b, row.b_item))]
+        known.setdefault((names[0], names[1]), {})[str(row.language)] = row.jaccard
+    cells: list[Sequence[Cell] | str] = [
+        [f"{a} · {b}", *(f"{shared[tag]:.2f}" if tag in shared else "" for tag in tags)]
+        for (a, b), shared in known.items()
+    ]
+    with st.expander("Words shared within each language"):
+        ui.grey("Jaccard of the words in one language; a blank where one of the two has none in it")
+        columns = [("Words of", "text"), *((tables.badge(tag, dark=frame.dark), "number") for tag in tags)]
+        tables.show(tables.table(columns, cells, caption="Words shared within each language"))
 
 
 def _vocabularies(found: Separation, frame: Frame) -> None:

@@ -66,7 +66,7 @@ def _one(found: Training, card: Card, frame: Frame) -> None:
 
 def _numbers(row: TrainingTexts) -> list[str]:
     counts = [row.n, *(getattr(row, kind) for kind in training.KINDS), row.short]
-    return [f"{n:,}" if n else "" for n in counts]
+    return [f"{n:,}" for n in counts]
 
 
 def _matches(found: Training) -> list[list[object]]:

@@ -64,6 +64,8 @@ def test_texts_by_hand(card):
     assert (queries.largest, queries.largest_share, queries.smallest, queries.smallest_share) == ("en", 0.8, "fr", 0.2)
     assert queries.entropy == pytest.approx(0.721928, abs=1e-6)  # -0.8 log2 0.8 - 0.2 log2 0.2
     assert documents.entropy == 1
+    assert first.of("query", "en").answers == (2, 1)  # a1: d1 and, in French, d2
+    assert (whole.answers, french.answers, first.of("document").answers) == ((2, 1), (0, 0), None)
     assert card.texts[1].of("query", "ja").scripts == (("Han", 1.0),)
     assert card.texts[1].of("query").scripts[0][0] == "Latin"
 
@@ -223,5 +225,12 @@ def test_markdown_has_every_part_and_keeps_texts_as_they_are(tmp_path):
     assert "| 1 of 5 and 3 | 0 of 5 and 3 | 1 of 5 and 3 |" in told
     assert "It was looked for in no file." in told
     assert "- A limit.\n- For research on retrieval. Not for clinical decisions." in told
-    tables = [line for line in told.splitlines() if line.startswith("|")]
-    assert all(line.replace("\\|", "").count("|") > 2 for line in tables)
+    tables = [list(group) for is_row, group in itertools.groupby(told.splitlines(), is_of_table) if is_row]
+    assert len(tables) == 5  # sizes, texts of two tasks, pairs, words
+    for rows in tables:
+        assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
+        assert len(rows) > 2
+
+
+def is_of_table(line):
+    return line.startswith("|")
