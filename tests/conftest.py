@@ -13,6 +13,7 @@ from analysis.jobs.build import build_icd10
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
+from tests import confusion
 from tests.hand_made import put, put_scores, ranking_of, score_rows, worked_example, write_scores
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -89,6 +90,17 @@ def real_store(once, icd10_sources):
         run(cache, request=RunRequest(benchmark=address), progress=silent)
 
     return once("real-store", build)
+
+
+@pytest.fixture(scope="session")
+def confusion_folder(once):
+    """Invented UMLS, and a cache folder with task 2 of MMed-Bench-IR built of it."""
+
+    def build(folder):
+        folder.mkdir()
+        confusion.build(folder)
+
+    return once("confusion", build)
 
 
 @pytest.fixture
