@@ -84,6 +84,11 @@ class Cache:
         """Prepared files of a terminology that the reader has a licence for; they can be made anew."""
         return self.root / "terms"
 
+    @property
+    def transcripts(self) -> Path:
+        """What models answered that wrote queries, one file a benchmark: removed, they have to be asked again."""
+        return self.root / "transcripts"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""
