@@ -86,6 +86,11 @@ def evidence(version: Kept, *, claims: bool) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def evidence_words(*, claims: bool) -> str:
+    """What the text of a document is made of, in words."""
+    return "title, abstract and first claim" if claims else "title and abstract"
+
+
 def check(corpus: Corpus) -> None:
     """Refuse tables of which nothing is left.
 
@@ -236,10 +241,10 @@ def _facts(task: str, options: Options, corpus: Corpus, queries: Queries) -> dic
 
 
 def _notes(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) -> Iterable[str]:
-    parts = "title, abstract and first claim" if options.claims else "title and abstract"
     yield (
-        f"A document is the {parts} of a publication in one language; relevant to a query is every language version of "
-        "the publication it was written for. Whether another publication would answer it too, nobody judged."
+        f"A document is the {evidence_words(claims=options.claims)} of a publication in one language; relevant to a "
+        "query is every language version of the publication it was written for. Whether another publication would "
+        "answer it too, nobody judged."
     )
     yield (
         f"Abstracts have at least {counted(corpus.rules.least_words, 'word')}: runs of letters and digits; in Chinese, "

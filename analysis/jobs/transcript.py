@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.benchmarks.query_calls import FIELDS, Call, line
-from analysis.errors import InputError, JobCancelledError
+from analysis.errors import InputError, StoreError
 from analysis.store.connection import on_disk
 from analysis.systems.chat import Answer, Chat, Message
 
@@ -75,7 +75,7 @@ def kept(file: Path, chat: Chat, *, most: int | None) -> Iterator[Transcript]:
 
     Raises:
         InputError: a line of it is broken, though not the last one, which a killed job may have begun.
-        JobCancelledError: another job has it.
+        StoreError: another job has it.
     """
     with on_disk(file):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def kept(file: Path, chat: Chat, *, most: int | None) -> Iterator[Transcript]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise JobCancelledError(f"{file}: another build asks models and keeps their answers here") from error
+            raise StoreError(f"{file}: another build asks models and keeps their answers here") from error
         with on_disk(file):
             _cut(file)
         yield Transcript(file, read(file), chat, most)

@@ -15,6 +15,7 @@ from analysis.systems.readiness import NO_IMAGES, readiness
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
+from analysis.views.parallel_documents import ParallelDocuments, parallel_documents
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 from analysis.views.tagging import Tagging, tagging
 
@@ -78,6 +79,7 @@ class TaskCard:
     languages: tuple[LanguageCounts, ...]
     attributes: tuple[Distribution, ...]
     tagging: Tagging | None = None  # None: nobody had to find that out
+    documents: ParallelDocuments | None = None  # None: not made of tables of publications
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,7 @@ def card(store: Store, benchmark: str) -> Card:
         replace(
             _task_card(store, task, words.get((task.task_id, task.task_id), 0)),
             tagging=tagging(row.settings, task.name),
+            documents=parallel_documents(row.settings, task.name),
         )
         for task in tasks
     )

@@ -245,7 +245,7 @@ def _write_epo(folder: Path, publications: Iterator[list[Row]]) -> None:
 def _write_queries(
     path: Path, of: Concepts, task: str, homes: Mapping[str, Mapping[str, str]], *, n: int
 ) -> dict[str, int]:
-    """A table of queries: of some the publication is not kept, some say the other strategy, the last is repeated."""
+    """A table of queries: of some the publication is not kept, some say the other strategy, one is repeated."""
     planted: Counter[str] = Counter()
     with path.open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
@@ -253,7 +253,7 @@ def _write_queries(
         for place, tag in enumerate(SPOKEN[task]):
             numbers = [(number * 3 + place) % of.n for number in range(n)]
             texts = Texts(of, task, list(dict.fromkeys(numbers)), tag)
-            row: tuple[str, ...] = ()
+            again: tuple[str, ...] = ()
             for at, number in enumerate(numbers):
                 mode = MODES[at // 2 % 2]
                 strategy = EXISTING if tag in homes.get(key(task, number), ()) else MISSING
@@ -262,11 +262,12 @@ def _write_queries(
                     strategy, reason = (MISSING if strategy == EXISTING else EXISTING), "other strategy"
                 planted[reason] += 1
                 name = "semantic" if mode == GENERAL else mode
-                row = (f"{FIRST[task] + number}_{tag}_{at}", texts.query(number, mode, at % 3), tag, name)
-                row = (*row, strategy.replace("-", "_"), key(task, number))
+                start = (f"{FIRST[task] + number}_{tag}_{at}", texts.query(number, mode, at % 3), tag, name)
+                row = (*start, strategy.replace("-", "_"), key(task, number))
                 writer.writerow(row)
-            planted["repeated" if reason == "asked" else reason] += 1
-            writer.writerow((f"{row[0]}_again", *row[1:]))
+                again = row if reason == "asked" and not again else again
+            planted["repeated"] += bool(again)
+            writer.writerows([(f"{again[0]}_again", *again[1:])] if again else [])
     return dict(sorted(planted.items()))
 
 
