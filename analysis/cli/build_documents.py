@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,7 +101,8 @@ def _files(texts: Sequence[str], flag: str, *, several: bool = False) -> tuple[t
     found = []
     for text in texts:
         task, separator, file = text.partition("=")
-        found.append((task_name(task), Path(file)) if separator else ("", Path(text)))
+        named = separator and re.fullmatch(r"[a-z0-9][a-z0-9-]*", task_name(task))
+        found.append((task_name(task), Path(file)) if named else ("", Path(text)))
     tasks = [task for task, _ in found]
     twice = next((task for task in tasks if tasks.count(task) > 1), None)
     if twice is not None and not several:

@@ -56,10 +56,18 @@ def generate_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="new or empty")
     command.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed, the same bytes (%(default)s)")
     command.add_argument(
-        "--concepts", type=int, default=500, metavar="N", help="about 16 atoms each (default %(default)s)"
+        "--concepts",
+        type=int,
+        default=500,
+        metavar="N",
+        help="about 16 atoms each; or publications (%(default)s)",
     )
     command.add_argument(
-        "--questions", type=int, default=120, metavar="N", help="mmedbench: a language; bioasq: all (%(default)s)"
+        "--questions",
+        type=int,
+        default=120,
+        metavar="N",
+        help="of a language; bioasq: all (default %(default)s)",
     )
     command.add_argument("--gzip", action="store_true", help="umls: packed files")
     command.add_argument("--crlf", action="store_true", help="umls: lines end with CR LF")

@@ -92,6 +92,9 @@ def read(cache: Cache, request: Request, *, progress: Progress) -> Corpus:
             found.without(),
             {task: tuple(some) for task, some in kept.items()},
         )
+    for task, path in request.corpora:
+        if not corpus.rows or (task and task not in corpus.rows):
+            raise InputError(f"{path}: a table without a row, expected publications")
     parallel_documents.check(corpus)
     return corpus
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,7 +92,8 @@ class Writer:
         left: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         spent: dict[str, dict[str, Any]] = {}
         for place, planned in enumerate(plans):
-            found = self._best(planned, transcript, lambda: progress("ask models for queries", place, len(plans)))  # noqa: B023
+            look = partial(progress, "ask models for queries", place, len(plans))
+            found = self._best(planned, transcript, look)
             if isinstance(found, str):
                 left[planned.task][planned.language, found] += 1
             else:
@@ -157,7 +159,7 @@ class Writer:
         tokens_out = sum(answer.tokens_out or 0 for _, answer in calls)
         return {
             "calls": len(calls),
-            "asked_again": sum(call.attempt > 1 for call, _ in calls),
+            "asked_again": sum(attempt > 1 for attempt, _ in calls),
             "calls_without_usage": sum(answer.tokens_in is None for _, answer in calls),
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,

@@ -33,7 +33,7 @@ class Transcript:
         self._answers = answers
         self._chat = chat
         self._most = most
-        self.used: dict[str, tuple[Call, Answer]] = {}
+        self.used: dict[str, tuple[int, Answer]] = {}  # by key: attempt and answer
         self.n_asked = 0
 
     def knows(self, call: Call) -> bool:
@@ -50,7 +50,7 @@ class Transcript:
         found = self._answers.get(call.key)
         if found is None:
             found = self._asked(call)
-        self.used[call.key] = (call, found)
+        self.used[call.key] = (call.attempt, found)
         return found
 
     def _asked(self, call: Call) -> Answer:

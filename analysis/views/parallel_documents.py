@@ -91,7 +91,7 @@ def parallel_documents(settings: Mapping[str, Any], task: str) -> ParallelDocume
         _sentence(made),
         _query_sentence(made["queries"]),
         tuple(VersionRow(row["language"], row["rows"], row["dropped"], row["kept"]) for row in made["languages"]),
-        _query_rows(made["queries"]),
+        _query_rows(made["queries"], [row["language"] for row in made["languages"]]),
         made["first"],
     )
 
@@ -125,8 +125,9 @@ def _query_sentence(queries: Mapping[str, Any]) -> str:
     )
 
 
-def _query_rows(queries: Mapping[str, Any]) -> tuple[QueryRow, ...]:
-    tags = sorted({row["language"] for part in ("asked", "left") for row in queries[part]})
+def _query_rows(queries: Mapping[str, Any], order: Sequence[str]) -> tuple[QueryRow, ...]:
+    found = {row["language"] for part in ("asked", "left") for row in queries[part]}
+    tags = [*(tag for tag in order if tag in found), *sorted(found.difference(order))]
     return tuple(
         QueryRow(
             tag,
