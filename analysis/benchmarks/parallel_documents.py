@@ -71,19 +71,12 @@ class Options:
     name: str | None = None
     rules: Rules = field(default_factory=Rules)
     wanted: Wanted = field(default_factory=Wanted)
-    claims: bool = False  # evidence has the first claim too
 
 
 def task_name(word: str) -> str:
     """The name of a task by any of its words."""
     plain = word.strip().lower().replace(" ", "-").replace("_", "-")
     return CALLED.get(plain, plain)
-
-
-def evidence(version: Kept, *, claims: bool) -> str:
-    """The text of a document: title, abstract, and the first claim where asked for."""
-    parts = (version.title, version.abstract, version.claim if claims else "")
-    return "\n".join(part for part in parts if part)
 
 
 def evidence_words(*, claims: bool) -> str:
@@ -114,8 +107,7 @@ def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) 
     """
     check(corpus)
     tasks = tuple(
-        _task(task, corpus.kept[task], queries[task], claims=options.claims, default=not place)
-        for place, task in enumerate(corpus.rows)
+        _task(task, corpus.kept[task], queries[task], default=not place) for place, task in enumerate(corpus.rows)
     )
     invented = all(version.key.startswith(INVENTED_OFFICE) for kept in corpus.kept.values() for version in kept)
     name = options.name or NAME
@@ -130,18 +122,18 @@ def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) 
         parallel=all(_is_parallel(task) for task in tasks),
         licence="CC0 1.0" if invented else LICENCE,
         source=", ".join(f"{source.file} ({source.checksum[:12]})" for source in corpus.sources),
-        notes=tuple([INVENTED] * invented) + tuple(_notes(options, corpus, queries)),
+        notes=tuple([INVENTED] * invented) + tuple(_notes(corpus, queries)),
         settings={"built": built},
         tasks=tasks,
     )
 
 
-def _task(name: str, kept: Sequence[Kept], queries: Queries, *, claims: bool, default: bool) -> Task:
+def _task(name: str, kept: Sequence[Kept], queries: Queries, *, default: bool) -> Task:
     title = TITLES.get(name, name.replace("-", " ").capitalize())
     if not queries.asked:
         told = ", ".join(f"{reason} {n:,}" for (_, reason), n in sorted(queries.left.items()))
         raise InputError(f"task {name!r}: no query is left ({told or 'none was given'})")
-    documents = _documents(kept, claims=claims)
+    documents = _documents(kept)
     of: dict[str, list[str]] = defaultdict(list)
     for document in documents:
         of[document.family].append(document.id)
@@ -151,7 +143,7 @@ def _task(name: str, kept: Sequence[Kept], queries: Queries, *, claims: bool, de
     return Task(name, title, QUESTION, documents, asked, judged, default=default)
 
 
-def _documents(kept: Sequence[Kept], *, claims: bool) -> tuple[Document, ...]:
+def _documents(kept: Sequence[Kept]) -> tuple[Document, ...]:
     ids = Counter(version.id for version in kept)
     twice = next((name for name, n in ids.items() if name and n > 1), None)
     if twice:
@@ -161,7 +153,7 @@ def _documents(kept: Sequence[Kept], *, claims: bool) -> tuple[Document, ...]:
         Document(
             version.id if own else f"{version.key}-{version.language}",
             version.language,
-            evidence(version, claims=claims),
+            version.text,
             family=version.key,
         )
         for version in kept
@@ -211,7 +203,7 @@ def _facts(task: str, options: Options, corpus: Corpus, queries: Queries) -> dic
     cells = Counter((row.language, row.mode, row.strategy) for row in queries.asked)
     return {
         "sources": [asdict(source) for source in corpus.sources if source.task in ("", task)],
-        "rules": {**asdict(corpus.rules), "claims": options.claims},
+        "rules": asdict(corpus.rules),
         "rows": corpus.rows[task],
         "publications": len({version.key for version in corpus.kept[task]}),
         "untitled": untitled,
@@ -240,11 +232,11 @@ def _facts(task: str, options: Options, corpus: Corpus, queries: Queries) -> dic
     }
 
 
-def _notes(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) -> Iterable[str]:
+def _notes(corpus: Corpus, queries: Mapping[str, Queries]) -> Iterable[str]:
+    parts = evidence_words(claims=corpus.rules.claims)
     yield (
-        f"A document is the {evidence_words(claims=options.claims)} of a publication in one language; relevant to a "
-        "query is every language version of the publication it was written for. Whether another publication would "
-        "answer it too, nobody judged."
+        f"A document is the {parts} of a publication in one language; relevant to a query is every language version of "
+        "the publication it was written for. Whether another publication would answer it too, nobody judged."
     )
     yield (
         f"Abstracts have at least {counted(corpus.rules.least_words, 'word')}: runs of letters and digits; in Chinese, "

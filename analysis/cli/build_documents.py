@@ -80,7 +80,7 @@ def ready(options: argparse.Namespace) -> Make:
         corpora=_files(options.corpus, "--corpus"),
         tables=_files(options.query_table, "--query-table", several=True),
         renamed=_renamed(options.map),
-        options=Options(_name(options.benchmark), _rules(options), _wanted(options), claims=options.claims),
+        options=Options(_name(options.benchmark), _rules(options), _wanted(options)),
         generation=_generation(options),
     )
 
@@ -133,7 +133,7 @@ def _rules(options: argparse.Namespace) -> Rules:
     languages = usual.least_languages if options.least_languages is None else options.least_languages
     if words < 1 or languages < 1:
         raise InputError(f"least words {words}, least languages {languages}: expected 1 or more")
-    return Rules(words, languages, _languages(options.targets), prefixes, publications)
+    return Rules(words, languages, _languages(options.targets), prefixes, publications, options.claims)
 
 
 def _classes(text: str | None, usual: Rules) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -65,7 +65,7 @@ def planned(cache: Cache, request: Request, *, progress: Progress) -> dict[str, 
     corpus = read(cache, request, progress=progress)
     file = generation.transcript or _file(cache, request)
     known = transcripts.read(file) if file.is_file() else {}
-    writer = Writer(generation, corpus, claims=request.options.claims)
+    writer = Writer(generation, corpus)
     return writer.told(_plans(request, corpus), Transcript(file, known, None, 0))
 
 
@@ -82,7 +82,7 @@ def read(cache: Cache, request: Request, *, progress: Progress) -> Corpus:
     with versions.staged(cache.sources, rows, by_office=CALLED, progress=progress) as found:
         found.decide(rules, progress=progress)
         kept: dict[str, list[Kept]] = defaultdict(list)
-        for version in found.kept():
+        for version in found.kept(rules):
             kept[version.task].append(version)
         corpus = Corpus(
             sources,
@@ -142,7 +142,7 @@ def _plans(request: Request, corpus: Corpus) -> Sequence[Planned]:
 
 def _generated(cache: Cache, request: Request, corpus: Corpus, progress: Progress) -> dict[str, Queries]:
     generation = _generation(request)
-    writer = Writer(generation, corpus, claims=request.options.claims)
+    writer = Writer(generation, corpus)
     with _transcript(cache, request) as transcript:
         found = writer.write(_plans(request, corpus), transcript, progress=progress)
         print(in_words(generation, found, transcript.n_asked), file=sys.stderr)

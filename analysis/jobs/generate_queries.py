@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from analysis.benchmarks import query_prompts
 from analysis.benchmarks.document_queries import Asked, Planned
-from analysis.benchmarks.parallel_documents import Corpus, Queries, evidence
+from analysis.benchmarks.parallel_documents import Corpus, Queries
 from analysis.benchmarks.query_calls import Call
 from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, PASSES, Prompt, Scores, Wish
 from analysis.jobs.transcript import Transcript
@@ -61,12 +61,10 @@ class Writer:
     Args:
         generation: who writes and who judges.
         corpus: what is kept of the tables.
-        claims: whether evidence has the first claim.
     """
 
-    def __init__(self, generation: Generation, corpus: Corpus, *, claims: bool) -> None:
+    def __init__(self, generation: Generation, corpus: Corpus) -> None:
         self._generation = generation
-        self._claims = claims
         self._versions: dict[tuple[str, str], dict[str, Kept]] = defaultdict(dict)
         for task, kept in corpus.kept.items():
             for version in kept:
@@ -76,7 +74,7 @@ class Writer:
         """What is to be written, by the version in the query's language, else in English, else by the first."""
         versions = self._versions[planned.task, planned.key]
         shown = next(tag for tag in (planned.language, "en", min(versions)) if tag in versions)
-        return Wish(evidence(versions[shown], claims=self._claims), shown, planned.language, planned.mode)
+        return Wish(versions[shown].text, shown, planned.language, planned.mode)
 
     def write(
         self, plans: Sequence[Planned], transcript: Transcript, *, progress: Progress = silent

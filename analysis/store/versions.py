@@ -70,11 +70,8 @@ class Kept(NamedTuple):
     id: str
     key: str
     language: str
-    title: str
-    abstract: str
-    claim: str
+    text: str
     office: str
-    classes: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +83,7 @@ class Rules:
     languages: tuple[str, ...] = ()  # target languages; empty: all
     prefixes: tuple[str, ...] = ("C", "A61K", "A61P")  # of the IPC or CPC; empty, and no publications: every class
     publications: tuple[str, ...] = ()  # numbers that count whatever their class
+    claims: bool = False  # a text is title, abstract and first claim, else title and abstract
 
 
 class Dropped(NamedTuple):
@@ -177,12 +175,14 @@ class Versions:
                  GROUP BY task"""
         return {task: (titles, claims) for task, titles, claims in self._rows(sql)}
 
-    def kept(self) -> Iterator[Kept]:
-        """The versions that are kept, by task, publication and language."""
+    def kept(self, rules: Rules) -> Iterator[Kept]:
+        """The versions that are kept, by task, publication and language, with their texts."""
         with translated(self._file):
             found = self._connection.execute(
-                """SELECT f.task, s.id, f.key, f.tag, s.title, s.abstract, s.claim, s.office, s.classes
-                   FROM fate f JOIN staged s USING (n) WHERE f.why IS NULL ORDER BY f.task, f.key, f.tag"""
+                """SELECT f.task, s.id, f.key, f.tag, concat_ws(chr(10), nullif(s.title, ''), nullif(s.abstract, ''),
+                          CASE WHEN ? THEN nullif(s.claim, '') END), s.office
+                   FROM fate f JOIN staged s USING (n) WHERE f.why IS NULL ORDER BY f.task, f.key, f.tag""",
+                [rules.claims],
             )
             while rows := found.fetchmany(ROWS):
                 yield from map(Kept._make, rows)
@@ -219,7 +219,7 @@ def staged(
 def words_sql(value: str) -> str:
     """SQL for how many words a text has: runs of letters and digits; of scripts without spaces, two letters a word."""
     spaced = f"regexp_replace({value}, '[{UNSPACED}]', ' ', 'g')"
-    unspaced = f"length(regexp_replace({value}, '[^{UNSPACED}]', '', 'g'))"
+    unspaced = f"length(regexp_replace({value}, '[^{UNSPACED}]+', '', 'g'))"
     return rf"len(regexp_extract_all({spaced}, '[\p{{L}}\p{{M}}\p{{N}}]+')) + {unspaced} // 2"
 
 

@@ -31,7 +31,7 @@ def decided(folder, *tables, rules=KEPT, renamed=()):
     sources = {task: patents.versions(path, dict(renamed)) for task, path in tables}
     with versions.staged(folder / "stage", sources, by_office={"ep": "epo"}) as found:
         found.decide(rules)
-        kept = [(row.task, row.key, row.language) for row in found.kept()]
+        kept = [(row.task, row.key, row.language) for row in found.kept(rules)]
         dropped = {(row.language, row.reason): (row.n, row.first) for row in found.dropped()}
         assert sum(found.read().values()) == len(kept) + sum(n for n, _ in dropped.values())
     assert list((folder / "stage").iterdir()) == []

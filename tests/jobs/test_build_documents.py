@@ -24,6 +24,7 @@ from analysis.jobs.generate_queries import Generation
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
+from analysis.store.versions import Rules
 from analysis.systems import remote
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,7 +144,7 @@ def built(folder, sources, **more):
 
 
 def test_evidence_has_the_first_claim_where_asked_for(invented_patents, tmp_path):
-    plain, claims = (built(tmp_path, invented_patents, claims=on)[1] for on in (False, True))
+    plain, claims = (built(tmp_path, invented_patents, rules=Rules(claims=on))[1] for on in (False, True))
     assert plain.version != claims.version
     for before, after in zip(plain.tasks[0].documents, claims.tasks[0].documents, strict=True):
         assert after.text.startswith(before.text)
