@@ -85,6 +85,11 @@ class Cache:
         return self.root / "terms"
 
     @property
+    def translations(self) -> Path:
+        """What translation models made of texts, one folder a model and pair of languages; it can be made anew."""
+        return self.root / "translations"
+
+    @property
     def transcripts(self) -> Path:
         """What models answered that wrote queries, one file a benchmark: removed, they have to be asked again."""
         return self.root / "transcripts"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.remote import Remote
 
 BATCH = 64

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from analysis.benchmarks.invented import patents, questions, umls
+from analysis.benchmarks.invented import evidence, patents, questions, umls
 from analysis.benchmarks.invented.concepts import Concepts
 from analysis.errors import InputError
 from analysis.model import Progress, silent
@@ -76,7 +76,7 @@ def _write(folder: Path, of: Concepts, request: Request, progress: Progress) -> 
     if request.source == "mmedbench":
         return questions.write_mmedbench(folder, of, questions=request.questions)
     if request.source == "bioasq":
-        return questions.write_bioasq(folder / "training13b.json", of, questions=request.questions)
+        return evidence.write(folder, of, questions=request.questions)
     if request.source == "patents":
         return patents.write(folder, of, queries=request.questions)
     options = umls.Options(request.packed, request.carriage_returns, request.malformed)
