@@ -27,9 +27,19 @@ from analysis.systems.weights import LoadOptions
 FLAGS = (
     "corpus", "query_table", "benchmark", "map", "claims", "classes", "targets", "least_words", "least_languages",
     "mode", "strategy", "per_language", "seed", "endpoint", "model", "verifier", "key_variable", "price_in",
-    "price_out", "most_calls", "transcript", "dry_run",
+    "price_out", "most_calls", "at_once", "transcript", "dry_run",
 )  # fmt: skip
-OF_MODELS = ("endpoint", "model", "verifier", "key_variable", "price_in", "price_out", "most_calls", "dry_run")
+OF_MODELS = (
+    "endpoint",
+    "model",
+    "verifier",
+    "key_variable",
+    "price_in",
+    "price_out",
+    "most_calls",
+    "at_once",
+    "dry_run",
+)
 FIELDS = tuple(dict.fromkeys((*patents.COLUMNS, *query_table.COLUMNS)))
 
 
@@ -63,6 +73,7 @@ def arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--price-in", type=float, metavar="X", help="of a million tokens of prompts")
     group.add_argument("--price-out", type=float, metavar="X", help="of a million tokens of answers")
     group.add_argument("--most-calls", type=int, metavar="N", help="then the build ends, and goes on when called again")
+    group.add_argument("--at-once", type=int, metavar="N", help="queries asked for at the same time (default 1)")
     group.add_argument("--transcript", type=Path, metavar="FILE", help="recorded answers instead of an endpoint")
     group.add_argument("--dry-run", action="store_true", help="say what would be asked, and ask nothing")
 
@@ -203,13 +214,14 @@ def _generation(options: argparse.Namespace) -> Generation | None:
         options.key_variable,
         options.transcript,
         options.most_calls,
+        options.at_once or 1,
         options.price_in,
         options.price_out,
     )
 
 
 def _check_numbers(options: argparse.Namespace) -> None:
-    for name, least in (("price_in", 0), ("price_out", 0), ("most_calls", 1)):
+    for name, least in (("price_in", 0), ("price_out", 0), ("most_calls", 1), ("at_once", 1)):
         value = getattr(options, name)
         if value is not None and not value >= least:
             raise InputError(f"--{name.replace('_', '-')} {value:g}: expected {least} or more")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from analysis.benchmarks import query_prompts
 from analysis.benchmarks.document_queries import Asked, Planned
 from analysis.benchmarks.parallel_documents import Corpus, Queries
-from analysis.benchmarks.query_calls import Call
+from analysis.benchmarks.query_calls import CANDIDATE, VERIFIER, Call
 from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, PASSES, Prompt, Scores, Wish
 from analysis.jobs.transcript import Transcript
 from analysis.languages import language_name
@@ -26,7 +27,11 @@ BYTES_A_TOKEN = 4  # for estimates only
 QUERY_TOKENS, SCORE_TOKENS = 40, 40  # of an answer, for estimates only
 A_QUERY = "…" * 40  # stands for a candidate in a prompt that is only shown
 
+LOOK = 0.2  # seconds between two looks at a query that is on its way
+
 Read = TypeVar("Read")
+_Calls = dict[str, tuple[int, int | None, int | None]]
+"""By key: attempt, tokens in, tokens out."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Generation:
     key_variable: str | None = None
     transcript: Path | None = None  # recorded: nobody is asked
     most_calls: int | None = None
+    at_once: int = 1  # queries that are asked for at the same time
     price_in: float | None = None  # for a million tokens of prompts
     price_out: float | None = None  # for a million tokens of answers
 
@@ -53,6 +59,19 @@ class Generation:
 class _Candidate:
     text: str
     scores: Scores
+
+
+class _Ledger:
+    """Asks a transcript, and keeps what each call took."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self.calls: _Calls = {}
+
+    def ask(self, call: Call) -> str:
+        answer = self._transcript.ask(call)
+        self.calls[call.key] = (call.attempt, answer.tokens_in, answer.tokens_out)
+        return answer.text
 
 
 class Writer:
@@ -88,23 +107,38 @@ class Writer:
         """
         asked: dict[str, list[Asked]] = defaultdict(list)
         left: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        spent: dict[str, dict[str, Any]] = {}
-        for place, planned in enumerate(plans):
-            look = partial(progress, "ask models for queries", place, len(plans))
-            found = self._best(planned, transcript, look)
+        calls: dict[str, _Calls] = defaultdict(dict)
+        for planned, (found, made) in zip(plans, self._each(plans, transcript, progress), strict=True):
+            calls[planned.task].update(made)
             if isinstance(found, str):
                 left[planned.task][planned.language, found] += 1
             else:
                 asked[planned.task].append(found)
-            if place + 1 == len(plans) or plans[place + 1].task != planned.task:
-                spent[planned.task] = self._spent(transcript)
-        progress("ask models for queries", len(plans), len(plans))
-        tasks = dict.fromkeys(planned.task for planned in plans)
-        n = Counter(planned.task for planned in plans)
         return {
-            task: Queries(tuple(asked[task]), dict(left[task]), {**self._facts, "planned": n[task], **spent[task]})
-            for task in tasks
+            task: Queries(
+                tuple(asked[task]), dict(left[task]), {**self._facts, "planned": n, **self._spent(calls[task])}
+            )
+            for task, n in Counter(planned.task for planned in plans).items()
         }
+
+    def _each(
+        self, plans: Sequence[Planned], transcript: Transcript, progress: Progress
+    ) -> Iterator[tuple[Asked | str, _Calls]]:
+        """What becomes of each query of a plan, in its order; several are asked for at once."""
+        step = "ask models for queries"
+        with ThreadPoolExecutor(self._generation.at_once) as pool:
+            coming = [pool.submit(self._best, planned, transcript) for planned in plans]
+            try:
+                for place, found in enumerate(coming):
+                    progress(step, place, len(plans))
+                    while not wait([found], LOOK).done:
+                        progress(step, place, len(plans))
+                    yield found.result()
+            except BaseException:
+                transcript.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        progress(step, len(plans), len(plans))
 
     @property
     def _facts(self) -> dict[str, Any]:
@@ -117,48 +151,48 @@ class Writer:
             "passes": PASSES,
         }
 
-    def _best(self, planned: Planned, transcript: Transcript, look: Callable[[], None]) -> Asked | str:
-        """The best candidate, or why there is none; of equal ones the first."""
+    def _best(self, planned: Planned, transcript: Transcript) -> tuple[Asked | str, _Calls]:
+        """The best candidate, or why there is none, of equal ones the first; and the calls that it took."""
+        ledger = _Ledger(transcript)
         wish, name = self.wish(planned), words(planned)
+        ask = partial(self._read, ledger)
         read, found = 0, list[_Candidate]()
         for number in range(1, CANDIDATES + 1):
-            look()
             prompt = query_prompts.candidate(wish, number)
-            text = self._read(transcript, "candidate", f"{name}, candidate {number}", prompt, query_prompts.query_of)
+            text = ask(CANDIDATE, f"{name}, candidate {number}", prompt, query_prompts.query_of)
             if text is None or not query_prompts.written_in(text, wish.language):
                 continue
             read += 1
             prompt = query_prompts.verifier(wish, text)
-            scores = self._read(transcript, "verifier", f"{name}, candidate {number}", prompt, query_prompts.scores_of)
+            scores = ask(VERIFIER, f"{name}, candidate {number}", prompt, query_prompts.scores_of)
             if scores is not None and scores.passes:
                 found.append(_Candidate(text, scores))
         if not found:
-            return NONE_PASSED if read else UNREADABLE
+            return (NONE_PASSED if read else UNREADABLE), ledger.calls
         best = max(found, key=lambda one: one.scores.total)
-        return Asked(
-            "", planned.key, planned.language, best.text, planned.mode, planned.strategy, name, str(best.scores.total)
-        )
+        total = str(best.scores.total)
+        query = Asked("", planned.key, planned.language, best.text, planned.mode, planned.strategy, name, total)
+        return query, ledger.calls
 
     def _read(
-        self, transcript: Transcript, role: str, name: str, prompt: Prompt, read: Callable[[str], Read | None]
+        self, ledger: _Ledger, role: str, name: str, prompt: Prompt, read: Callable[[str], Read | None]
     ) -> Read | None:
-        model = self._generation.model if role == "candidate" else self._generation.verifier
+        model = self._generation.model if role == CANDIDATE else self._generation.verifier
         for attempt in range(1, TRIES + 1):
-            found = read(transcript.ask(Call(role, model, name, prompt, attempt)).text)
+            found = read(ledger.ask(Call(role, model, name, prompt, attempt)))
             if found is not None:
                 return found
         return None
 
-    def _spent(self, transcript: Transcript) -> dict[str, Any]:
-        """What all calls since the last look took, whoever made them; the transcript begins to count anew."""
-        calls = list(transcript.used.values())
-        transcript.used = {}
-        tokens_in = sum(answer.tokens_in or 0 for _, answer in calls)
-        tokens_out = sum(answer.tokens_out or 0 for _, answer in calls)
+    def _spent(self, made: _Calls) -> dict[str, Any]:
+        """What calls took, whenever they were made."""
+        calls = list(made.values())
+        tokens_in = sum(n or 0 for _, n, _ in calls)
+        tokens_out = sum(n or 0 for *_, n in calls)
         return {
             "calls": len(calls),
-            "asked_again": sum(attempt > 1 for attempt, _ in calls),
-            "calls_without_usage": sum(answer.tokens_in is None for _, answer in calls),
+            "asked_again": sum(attempt > 1 for attempt, *_ in calls),
+            "calls_without_usage": sum(n is None for _, n, _ in calls),
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,
             "cost": self._generation.cost(tokens_in, tokens_out),
@@ -172,7 +206,7 @@ class Writer:
             wish = self.wish(planned)
             for number in range(1, CANDIDATES + 1):
                 prompt, judged = query_prompts.candidate(wish, number), query_prompts.verifier(wish, A_QUERY)
-                known += transcript.knows(Call("candidate", self._generation.model, "", prompt))
+                known += transcript.knows(Call(CANDIDATE, self._generation.model, "", prompt))
                 tokens_in += _tokens(prompt) + _tokens(judged)
                 tokens_out += QUERY_TOKENS + SCORE_TOKENS
                 shown.setdefault(f"candidate, {planned.mode}", prompt._asdict())

@@ -5,13 +5,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from analysis.benchmarks.query_calls import FIELDS, Call, line
-from analysis.errors import InputError, StoreError
+from analysis.errors import BabelscopeError, InputError, JobCancelledError, StoreError
 from analysis.store.connection import on_disk
 from analysis.systems.chat import Answer, Chat, Message
 
@@ -19,7 +20,7 @@ BLOCK = 1 << 20  # bytes in which the last whole line is looked for
 
 
 class Transcript:
-    """Answers known so far, and where new ones come from.
+    """Answers known so far, and where new ones come from; several threads may ask.
 
     Args:
         file: where they are kept.
@@ -33,12 +34,18 @@ class Transcript:
         self._answers = answers
         self._chat = chat
         self._most = most
-        self.used: dict[str, tuple[int, Answer]] = {}  # by key: attempt and answer
+        self._state = threading.Condition()
+        self._waiting: set[str] = set()  # keys of calls whose answers are on their way
+        self._ended: BabelscopeError | None = None  # why nobody is asked any more
         self.n_asked = 0
 
     def knows(self, call: Call) -> bool:
         """Whether a call would ask nobody."""
         return call.key in self._answers
+
+    def stop(self) -> None:
+        """Ask nobody any more; what is on its way is still kept."""
+        self._ended = self._ended or JobCancelledError("stopped: what was answered is kept")
 
     def ask(self, call: Call) -> Answer:
         """The answer to a call, which is kept before it is returned.
@@ -46,27 +53,43 @@ class Transcript:
         Raises:
             InputError: a replayed transcript lacks it, or no more calls may be made.
             SystemLoadError: the endpoint cannot be reached, refuses, or answers something else.
+            JobCancelledError: it was stopped.
         """
-        found = self._answers.get(call.key)
-        if found is None:
-            found = self._asked(call)
-        self.used[call.key] = (call.attempt, found)
-        return found
+        with self._state:
+            while call.key in self._waiting:
+                self._state.wait()
+            if call.key in self._answers:
+                return self._answers[call.key]
+            chat = self._may_ask(call)
+            self.n_asked += 1
+            self._waiting.add(call.key)
+        try:
+            said = [Message("system", call.prompt.system), Message("user", call.prompt.user)]
+            answer = chat.ask(call.model, said)
+            with self._state, on_disk(self._file):
+                _append(self._file, line(call, answer.text, answer.tokens_in, answer.tokens_out))
+                self._answers[call.key] = answer
+        except BabelscopeError as error:
+            self._ended = self._ended or error  # a refusal that each thread would meet
+            raise
+        finally:
+            with self._state:
+                self._waiting.discard(call.key)
+                self._state.notify_all()
+        return answer
 
-    def _asked(self, call: Call) -> Answer:
+    def _may_ask(self, call: Call) -> Chat:
+        """Whom to ask for an answer that is not known."""
         if self._chat is None:
             raise InputError(f"{self._file}: holds no answer of {call.model} to the {call.role} for {call.wish}")
+        if self._ended:
+            raise self._ended
         if self._most is not None and self.n_asked >= self._most:
             raise InputError(
                 f"{self.n_asked:,} calls were made (--most-calls {self._most}) and their answers kept in {self._file}; "
                 "the same command goes on from there"
             )
-        answer = self._chat.ask(call.model, [Message("system", call.prompt.system), Message("user", call.prompt.user)])
-        self.n_asked += 1
-        with on_disk(self._file):
-            _append(self._file, line(call, answer.text, answer.tokens_in, answer.tokens_out))
-        self._answers[call.key] = answer
-        return answer
+        return self._chat
 
 
 @contextmanager

@@ -297,13 +297,14 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
     request = Request((("epo", tmp_path / "small.csv"),), options=options, generation=generation)
     with pytest.raises(JobCancelledError):
         build_documents.build(cache, request, progress=cancel)
-    assert len(server.asked) == 6
+    n = len(server.asked)
+    assert 6 <= n < 48
     code, out, err = small(command, server, tmp_path, "--most-calls", "5")
-    assert (code, out, len(server.asked)) == (1, "", 11)
+    assert (code, out, len(server.asked)) == (1, "", n + 5)
     assert "5 calls were made (--most-calls 5) and their answers kept in" in err.splitlines()[-1]
     assert read.open_store(cache) is None
     kept = cache.transcripts / "small.jsonl"
-    server.most = 20
+    server.most = n + 9
     arguments = [*map(str, (*tables_of(tmp_path), *asking(server))), "--cache", str(cache.root)]
     process = subprocess.Popen([sys.executable, "-m", "analysis", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
     while len(server.asked) <= server.most:
@@ -311,9 +312,9 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    assert kept.read_bytes().count(b"\n") == server.most
     server.most = None
     server.go.set()
-    assert kept.read_bytes().count(b"\n") == 20
     with kept.open("ab") as handle:
         handle.write(b'{"key": "begun')  # what a kill in the middle of a line leaves
     assert read.open_store(cache) is None
@@ -325,6 +326,17 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
     assert small(command, server, tmp_path, name="alone")[0] == 0
     first = exported(command, cache.root, tmp_path / "beir", "epo", name="small")
     assert first == exported(command, tmp_path / "alone", tmp_path / "alone-beir", "epo", name="small")
+
+
+def test_several_at_once_make_the_same(command, server, tmp_path):
+    assert small(command, server, tmp_path, name="one")[0] == 0
+    n = len(server.asked)
+    assert small(command, server, tmp_path, "--at-once", "8", name="many")[0] == 0
+    assert len(server.asked) == 2 * n
+    one, many = (tmp_path / name / "transcripts" / "small.jsonl" for name in ("one", "many"))
+    assert sorted(one.read_bytes().splitlines()) == sorted(many.read_bytes().splitlines())
+    first = exported(command, tmp_path / "one", tmp_path / "one-beir", "epo", name="small")
+    assert first == exported(command, tmp_path / "many", tmp_path / "many-beir", "epo", name="small")
 
 
 def test_a_dry_run_shows_plan_and_prompts_and_asks_nobody(command, server, tmp_path):
