@@ -11,6 +11,7 @@ from typing import Any
 
 from analysis.benchmarks.document_queries import Asked, Homes, Wanted
 from analysis.errors import InputError
+from analysis.languages import canonical
 from analysis.model import Benchmark, Document, Judgement, Query, Task
 from analysis.store.versions import Dropped, Kept, Rules
 from analysis.text import counted
@@ -53,6 +54,12 @@ class Corpus:
         for version in self.kept[task]:
             found[version.key].add(version.language)
         return {key: frozenset(tags) for key, tags in found.items()}
+
+    @property
+    def written(self) -> dict[str, str]:
+        """How languages are written here, by their shortest tags: ``zh-Hans`` where there is ``zh-Hant`` too."""
+        tags = {version.language for kept in self.kept.values() for version in kept}
+        return {canonical(tag).tag: tag for tag in sorted(tags)}
 
 
 @dataclass(frozen=True)

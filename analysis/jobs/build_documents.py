@@ -7,12 +7,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from analysis.benchmarks import document_queries, parallel_documents
-from analysis.benchmarks.document_queries import Asked, Planned
+from analysis.benchmarks.document_queries import Asked, Planned, Wanted
 from analysis.benchmarks.parallel_documents import CALLED, Corpus, Options, Queries, Source
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
@@ -115,12 +115,20 @@ def _tabled(request: Request, corpus: Corpus) -> dict[str, Queries]:
         if task and task not in corpus.rows:
             raise InputError(f"--query-table {task}={name}: no such task, expected one of {', '.join(corpus.rows)}")
     found: dict[str, Queries] = {}
+    written = corpus.written
     for task in corpus.rows:
-        given: list[Asked] = [row for of, *_, rows in tables if of in ("", task) for row in rows]
-        asked, left = document_queries.chosen(given, corpus.homes(task), request.options.wanted)
+        rows = (row for of, *_, some in tables if of in ("", task) for row in some)
+        given: list[Asked] = [row._replace(language=written.get(row.language, row.language)) for row in rows]
+        asked, left = document_queries.chosen(given, corpus.homes(task), _wanted(request, corpus))
         files = [{"file": name, "checksum": checksum} for of, name, checksum, _ in tables if of in ("", task)]
         found[task] = Queries(tuple(asked), dict(left), {"from": "table", "sources": files, "rows": len(given)})
     return found
+
+
+def _wanted(request: Request, corpus: Corpus) -> Wanted:
+    """Which queries are asked, in languages as the corpus writes them."""
+    wanted, written = request.options.wanted, corpus.written
+    return replace(wanted, languages=tuple(written.get(tag, tag) for tag in wanted.languages))
 
 
 def _generation(request: Request) -> Generation:
@@ -133,7 +141,7 @@ def _plans(request: Request, corpus: Corpus) -> Sequence[Planned]:
     plans = [
         planned
         for task in corpus.rows
-        for planned in document_queries.plan(task, corpus.homes(task), request.options.wanted)
+        for planned in document_queries.plan(task, corpus.homes(task), _wanted(request, corpus))
     ]
     if not plans:
         raise InputError("no query can be planned: no publication fits the strategies asked for")

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.languages import together
+from analysis.languages import canonical, together
 from analysis.model import Progress, silent
 from analysis.store.connection import on_disk, translated
 from analysis.store.rrf import engine, quoted, run
@@ -125,7 +125,8 @@ class Versions:
         self._connection.register("listed", _table({"key": list(rules.publications)}))
         everything = not rules.prefixes and not rules.publications
         prefixes = "|".join(re.escape(prefix) for prefix in rules.prefixes) or r"\b\B"
-        asked = list(rules.languages)
+        written = {canonical(tag).tag: tag for tag in spelled.values()}
+        asked = [written.get(tag, tag) for tag in rules.languages]
         sql = f"""
             CREATE TABLE fate AS
             WITH narrow AS (

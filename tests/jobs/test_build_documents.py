@@ -445,3 +445,21 @@ def test_nothing_that_is_kept_and_no_query_that_is_left_are_said(command, tmp_pa
     request = Request((("epo", tmp_path / "small.csv"),), named)
     with pytest.raises(InputError, match="no such task, expected one of epo"):
         build_documents.build(Cache(tmp_path / "cache"), request, progress=silent)
+
+
+def test_two_scripts_of_a_language_are_asked_in_by_either_name(command, tmp_path):
+    han = "化学组成物质方法制备用途" * 10
+    lines = [
+        f"US1,{tag},一,{text},C01" for tag, text in (("zh-TW", han), ("zh-CN", han), ("en", " ".join(["word"] * 50)))
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["publication,language,title,abstract,ipc", *lines]), encoding="utf-8")
+    asked = [f"什么,{tag},general,US1" for tag in ("zh", "zh-Hant", "zh-Hans")]
+    (tmp_path / "q.csv").write_text("\n".join(["query,language,mode,publication", *asked]), encoding="utf-8")
+    flags = ("--corpus", f"t={tmp_path / 't.csv'}", "--query-table", tmp_path / "q.csv", "--targets", "zh,zh-TW")
+    code, out, err = command("build", "parallel-documents", *flags, "--benchmark", "b", cache=tmp_path / "cache")
+    assert code == 0, err
+    facts = json.loads(out)["t"]["documents"]
+    assert [(row["language"], row["kept"]) for row in facts["languages"]] == [("zh-Hans", 1), ("zh-Hant", 1), ("en", 0)]
+    found = [(row["language"], row["strategy"], row["queries"]) for row in facts["queries"]["asked"]]
+    assert found == [("zh-Hans", "random-existing", 1), ("zh-Hant", "random-existing", 1)]
+    assert facts["queries"]["left"] == [{"language": "zh-Hans", "reason": "repeated", "queries": 1}]
