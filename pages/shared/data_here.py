@@ -10,7 +10,7 @@ from analysis.errors import StoreError
 from analysis.views import data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
 from analysis.views.selection import counted
-from pages.shared import data_manage, data_tagging, leaderboard, tables, ui
+from pages.shared import data_audits, data_manage, data_tagging, leaderboard, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -45,6 +45,7 @@ def show(frame: Frame) -> None:
         _card(ui.answer(data.card, frame.benchmark.address), frame)
     except StoreError as error:  # a damaged file of one benchmark: what is stored can still be looked at, and deleted
         st.error(tables.literal(str(error)))
+    data_audits.show(frame)
     _stored(stored, frame)
     data_manage.show(stored, frame)
     leaderboard.card(frame.benchmark)
