@@ -110,7 +110,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     _add_computing(build)
     licensed.build_arguments(build)
-    text = "write invented sources in the formats of UMLS, MMedBench or BioASQ, to try a build without a licence"
+    text = "write invented sources in the formats of UMLS, MMedBench, BioASQ or M3Retrieve, to try them without"
     licensed.generate_arguments(_command(commands, "generate-sources", licensed.generate, text))
     scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
     scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")

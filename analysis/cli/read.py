@@ -28,6 +28,7 @@ from analysis.views import causes as causes_view
 from analysis.views import data as data_view
 from analysis.views import embedding_map as map_view
 from analysis.views import fairness as fairness_view
+from analysis.views import m3retrieve as m3retrieve_view
 from analysis.views import method as method_view
 from analysis.views import overview as overview_view
 from analysis.views import published as published_view
@@ -431,6 +432,7 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "recoverability": recoverability_view.recoverability,
     "significance": significance_view.significance,
     "audits": audits_view.audits,
+    "images": m3retrieve_view.page,
     "map": map_view.page,
     "causes": causes_view.page,
     "queries": _show_queries,
