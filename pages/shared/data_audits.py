@@ -331,7 +331,7 @@ def _take(request: AuditRequest, task: str) -> None:
     try:
         done = jobs.import_audit.import_audit(request)
     except BabelscopeError as error:
-        st.error(tables.literal(capitalised(str(error).replace(f"{folder}/", ""))))
+        st.error(tables.literal(str(error).replace(f"{folder}/", "")))
         return
     finally:
         shutil.rmtree(folder, ignore_errors=True)
