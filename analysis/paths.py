@@ -84,6 +84,11 @@ class Cache:
         """Prepared files of a terminology that the reader has a licence for; they can be made anew."""
         return self.root / "terms"
 
+    @property
+    def translations(self) -> Path:
+        """What translation models made of texts, one folder a model and pair of languages; it can be made anew."""
+        return self.root / "translations"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from analysis.views import overview, significance
-from pages.shared import address, glossary, papers_parts, significance_parts, ui
+from pages.shared import address, glossary, papers_parts, qa_subsets_parts, significance_parts, ui
 
 with ui.page(ui.SIGNIFICANCE) as frame:
     if not frame.systems:
@@ -33,5 +33,6 @@ with ui.page(ui.SIGNIFICANCE) as frame:
     significance_parts.ranks(task, frame.systems, dark=frame.dark)
     significance_parts.global_tax(task, dark=frame.dark)
     significance_parts.order_agreement(view, titles, dark=frame.dark)
+    qa_subsets_parts.show(task, dark=frame.dark)
     papers_parts.show(frame, ui.SIGNIFICANCE)
     ui.sidebar_note(f"{task.task.n_queries:,} queries")

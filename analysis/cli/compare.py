@@ -22,8 +22,15 @@ def whole(view: SignificanceView) -> dict[str, list[Row]]:
         "pairs": [row for task in view.tasks for pair in task.pairs for row in _pair(pair)],
         "global_tax": [plain(row) | {"system": row.system.name} for task in view.tasks for row in task.global_tax],
         "order_agreement": [plain(row) for row in view.order_agreement],
+        "qa_subsets": [_subsets(task) for task in view.tasks if task.qa_subsets],
         "notes": [{"task": task.task.name, "note": note} for task in view.tasks for note in task.notes],
     }
+
+
+def _subsets(task: SignificanceTask) -> Row:
+    """How systems do on the translations that may be trusted, and on all."""
+    found = plain(task.qa_subsets)
+    return {"task": task.task.name, **found, "rows": [row | {"system": row["system"]["name"]} for row in found["rows"]]}
 
 
 def _pair(pair: PairRow) -> Iterator[Row]:

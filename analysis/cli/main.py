@@ -19,8 +19,8 @@ from analysis.geometry.projection import MIN_DISTANCE, NEIGHBOURS
 from analysis.imports import folder, markup_topics, run_rows
 from analysis.jobs.draw_map import MOST, SEED
 from analysis.jobs.what_if import KINDS
-from analysis.systems.catalogue import COMPUTED
 from analysis.systems.devices import AUTO
+from analysis.systems.entry import COMPUTED
 
 CANCELLED = 130  # what shells use for a program that was interrupted
 

@@ -19,8 +19,8 @@ from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, TaskRow
 from analysis.systems import bm25, catalogue, tokenizers
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Role
+from analysis.systems.entry import Entry
 from analysis.systems.made_by import OF_IMAGES, made_by, reads_images
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench

@@ -21,7 +21,7 @@ from analysis.paths import Cache
 from analysis.store import projections, write
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.store.vector_file import Rows, checksum, taken
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.made_by import made_by, no_vectors
 from analysis.systems.neighbours import neighbours
 from analysis.systems.weights import LoadOptions

@@ -18,6 +18,7 @@ from analysis.store.read import Store
 
 CUTOFFS = (5, 10, 20, 100)
 NEAR = max(CUTOFFS) + 1  # one deeper, to see whether the last cut goes through a tie
+ROWS = 2**22  # of a ranking that are looked at at once
 SIEVE = 22  # bits of a judged pair that are looked at before the pair is: 4 million places
 
 
@@ -101,15 +102,17 @@ class Facts:
 
     def _grades(self, ranking: Ranking) -> NDArray[np.float64]:
         """Grade of each row, ``(H,)``; NaN where nobody judged it. Few rows pass the sieve, so few pairs are sought."""
-        pair = ranking.query.astype(np.int64) * len(self.document_language) + ranking.document
         sieve = np.zeros(1 << SIEVE, dtype=bool)
         sieve[_sieved(self.pairs)] = True
-        rows = np.flatnonzero(sieve[_sieved(pair)])
-        place = np.searchsorted(self.pairs, pair[rows])
-        place[place == len(self.pairs)] = 0  # beyond the last one; there is one where a row passed
-        judged = self.pairs[place] == pair[rows]
-        grade = np.full(len(pair), np.nan)
-        grade[rows[judged]] = self.grades[place[judged]]
+        grade = np.full(len(ranking.query), np.nan)
+        for start in range(0, len(grade), ROWS):
+            some = slice(start, start + ROWS)
+            pair = ranking.query[some].astype(np.int64) * len(self.document_language) + ranking.document[some]
+            rows = np.flatnonzero(sieve[_sieved(pair)])
+            place = np.searchsorted(self.pairs, pair[rows])
+            place[place == len(self.pairs)] = 0  # beyond the last one; there is one where a row passed
+            judged = self.pairs[place] == pair[rows]
+            grade[start + rows[judged]] = self.grades[place[judged]]
         return grade
 
     def _hits(self, ranking: Ranking) -> outcomes.HitTable:

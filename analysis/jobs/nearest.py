@@ -11,7 +11,7 @@ from analysis.errors import InputError
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.readiness import readiness
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from analysis import paths
 from analysis.errors import InputError
 from analysis.systems import catalogue, families, model_files, own
-from analysis.systems.catalogue import DTYPES, POOLINGS, READS, TOKENS, Entry
+from analysis.systems.entry import DTYPES, POOLINGS, READS, TOKENS, Entry
 from analysis.systems.own import Settings, described
 from analysis.systems.readiness import readiness
 

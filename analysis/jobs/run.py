@@ -22,7 +22,7 @@ from analysis.store import write
 from analysis.store.read import Store, TaskRow
 from analysis.systems import catalogue, images, truncation
 from analysis.systems.assemble import build
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.made_by import IMAGES
 from analysis.systems.readiness import Readiness, readiness
 from analysis.systems.reading import recorded

@@ -25,8 +25,8 @@ from analysis.store.read import RunRow, Store, TaskRow
 from analysis.store.vector_file import Rows, blocks, room
 from analysis.systems import catalogue
 from analysis.systems.assemble import build
-from analysis.systems.catalogue import Entry, Prompts
 from analysis.systems.dense import Dense
+from analysis.systems.entry import Entry, Prompts
 from analysis.systems.fusion import combine, fuse
 from analysis.systems.index import Index
 from analysis.systems.made_by import MadeBy, made_by, reads_images

@@ -17,8 +17,8 @@ from analysis.probe.seats import Content
 from analysis.store.read import Store
 from analysis.systems import catalogue
 from analysis.systems.bm25 import Lexical
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Encoder
+from analysis.systems.entry import Entry
 
 WORDS = "bm25-cjk"
 """What compares words where no encoder can: it cuts Chinese and Japanese too."""

@@ -25,7 +25,7 @@ def section(store: Store, selection: Selection) -> Section:
     view = answer(store, selection)
     for task in view.tasks if view else ():
         blocks += [Heading(task.task.title, 3), task.takeaway, Grey(task.caption), *map(Grey, task.notes)]
-        blocks += [*_tax(task), *_pairs(task), *_ranks(task, labels), *_odds(task)]
+        blocks += [*_tax(task), *_pairs(task), *_ranks(task, labels), *_odds(task), *_subsets(task)]
     if view:
         blocks += _orders(readable(view))
     blocks += refusals(store, selection, TESTS)
@@ -142,6 +142,29 @@ def _odds(task: SignificanceTask) -> Iterator[Block]:
         [row.system, row.odds_ratio, Number(row.n_answers, 0), row.note or ""] for row in task.global_tax
     )
     yield Table(f"Odds ratios: {task.task.title}", columns, rows)
+
+
+def _subsets(task: SignificanceTask) -> Iterator[Block]:
+    """Systems on the translations that may be trusted, and whether their order holds there."""
+    found = task.qa_subsets
+    if found is None:
+        return
+    yield Heading("Does the order hold on trusted translations?", 4)
+    yield found.sentence
+    columns = {"System": "text"} | {f"{name} ({n:,} queries)": "number" for name, n in found.n_queries.items()}
+    rows: tuple[Row, ...] = tuple([row.system, *(row.means[name] for name in found.n_queries)] for row in found.rows)
+    yield Table(f"{found.measure.label} by subset: {task.task.title}", columns, rows)
+    columns = {"Subsets": "text", "Spearman ρ": "number", "Kendall τ": "number", "Systems": "number"}
+    rows = tuple(
+        [f"{row.a} and {row.b}", Number(row.spearman), Number(row.kendall), Number(row.n, 0)] for row in found.orders
+    )
+    yield Table(f"Order of systems between subsets: {task.task.title}", columns, rows)
+    columns = {"Language": "text", "Pass": "number", "Flag": "number", "Fail": "number", "Pass, share": "number"}
+    rows = tuple(
+        [row.language, *(Number(n, 0) for n in (row.passed, row.flagged, row.failed)), Number(row.passed_share)]
+        for row in found.languages
+    )
+    yield Table(f"Translations by language: {task.task.title}", columns, rows)
 
 
 def _orders(rows: Sequence[AgreementRow]) -> Iterator[Block]:

@@ -185,6 +185,10 @@ class Terms:
         rows = connection.execute(BEST, [confidence]).fetchall()
         return map(Match._make, rows)
 
+    def opened(self) -> _Opened:
+        """A connection that sees the tables by their names, and what each language is called here."""
+        return _Opened(self)
+
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self._engine() as connection:
             return connection.execute(sql).fetchall()

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ HELD = 2**28
 BLOCK = 2**26
 """Bytes of vectors looked at at a time: 43,690 rows at 384 dimensions."""
 
+Number = TypeVar("Number", np.int32, np.float64)
 Places = NDArray[np.integer] | slice
 
 
@@ -102,6 +104,23 @@ def checksum(parts: Sequence[Rows]) -> str:
         for block in blocks(rows):
             digest.update(np.ascontiguousarray(rows[block]).data)
     return digest.hexdigest()
+
+
+def column(folder: Path, values: NDArray[Number]) -> NDArray[Number]:
+    """A long array, moved into a file without a name that is mapped, and goes when the array does.
+
+    Raises:
+        StoreError: the disk has no room for it.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            reserve(file.fileno(), values.nbytes)
+            mapped = np.memmap(file, values.dtype, mode="r+", shape=values.shape)
+    except OSError as error:
+        raise StoreError(f"{folder}: no room for {values.nbytes / 1e9:.1f} GB of a ranking: {error}") from error
+    mapped[:] = values
+    mapped.flush()
+    return np.asarray(mapped)
 
 
 def reserve(descriptor: int, size: int) -> None:

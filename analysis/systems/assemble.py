@@ -6,8 +6,9 @@ import importlib.util
 
 from analysis.errors import InputError, SystemLoadError
 from analysis.systems.bm25 import BM25
-from analysis.systems.catalogue import Entry, entry
+from analysis.systems.catalogue import entry
 from analysis.systems.dense import Dense
+from analysis.systems.entry import Entry
 from analysis.systems.fusion import Fusion
 from analysis.systems.late_interaction import LateInteraction
 from analysis.systems.multimodal import Multimodal

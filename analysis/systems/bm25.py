@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
-from analysis.systems.catalogue import Entry
-from analysis.systems.index import Excluded, ranking, top
+from analysis.systems.entry import Entry
+from analysis.systems.index import Excluded, top
+from analysis.systems.lists import joined
 from analysis.systems.workbench import Need, Workbench
 
 BATCH = 256
@@ -91,14 +92,14 @@ class Lexical:
     ) -> Ranking:
         """The ``depth`` best documents of each query text, those of score 0 left out."""
         without = excluded or {}
-        hits = []
+        made: list[Ranking] = []
         for position, query in enumerate(queries):
             if position % BATCH == 0:
                 progress(step, position, len(queries))
             best, scores = self.one(query, depth=depth, excluded=without.get(position))
-            hits.append((np.full(len(best), position, dtype=np.int64), best.astype(np.int64), scores))
+            made.append(Ranking(np.full(len(best), position, dtype=np.int32), best, scores, depth))
         progress(step, len(queries), len(queries))
-        return ranking(hits, depth=depth)
+        return joined(made, depth=depth)
 
     @property
     def nbytes(self) -> int:

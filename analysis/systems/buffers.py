@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from analysis.errors import SystemLoadError
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from analysis.model import Corpus, Questions, Ranking
 from analysis.store.vector_file import Rows
 from analysis.systems import approximate
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Vectors
+from analysis.systems.entry import Entry
 from analysis.systems.index import Index
 from analysis.systems.workbench import Need, Workbench
 

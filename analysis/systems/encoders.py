@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError
 from analysis.systems import images, model_files, own_code
 from analysis.systems.buffers import check_buffers, unset_shown
-from analysis.systems.catalogue import HALVES, Entry, limited
+from analysis.systems.catalogue import limited
 from analysis.systems.devices import Crew, chosen
 from analysis.systems.endpoint import Endpoint
+from analysis.systems.entry import HALVES, Entry
 from analysis.systems.weights import (
     LOADING,
     LoadOptions,

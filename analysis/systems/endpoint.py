@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 
 BATCH = 64
 """Texts of one request, where the system's table does not say."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from analysis.systems.catalogue import Prompts
+from analysis.systems.entry import Prompts
 
 
 class Family(NamedTuple):

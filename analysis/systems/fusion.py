@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
+from analysis.systems.lists import by_queries, joined
 from analysis.systems.workbench import Need, System, Workbench
-
-ROWS = 4_000_000
-"""Rows of all parts that are added up at once: about 300 MB."""
 
 Gain = Callable[[Ranking], NDArray[np.float64]]
 """What each row of a part's lists adds to the score of its document."""
@@ -77,25 +75,8 @@ def _from_0_to_1(part: Ranking) -> NDArray[np.float64]:
 
 def _in_blocks(rankings: Sequence[Ranking], gain: Gain, *, depth: int, tie_order: NDArray[np.int32]) -> Ranking:
     """Documents by the sum of what each part gives them, some queries at a time: their lists may be very many."""
-    n_queries = max((int(part.query[-1]) + 1 for part in rankings if len(part.query)), default=0)
-    ends = np.cumsum(sum(np.bincount(part.query, minlength=n_queries) for part in rankings))
-    made, start = [], 0
-    while start < n_queries:
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + ROWS, side="right")))
-        parts = [_between(part, start, stop) for part in rankings]
-        made.append(_summed(parts, list(map(gain, parts)), depth=depth, tie_order=tie_order))
-        start = stop
-    if not made:
-        return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
-    query, document = (np.concatenate([getattr(some, name) for some in made]) for name in ("query", "document"))
-    return Ranking(query, document, np.concatenate([some.score for some in made]), depth)
-
-
-def _between(part: Ranking, start: int, stop: int) -> Ranking:
-    """The lists of a range of queries."""
-    first, last = np.searchsorted(part.query, [start, stop])
-    return Ranking(part.query[first:last], part.document[first:last], part.score[first:last], part.depth)
+    made = [_summed(parts, list(map(gain, parts)), depth=depth, tie_order=tie_order) for parts in by_queries(rankings)]
+    return joined(made, depth=depth)
 
 
 def _summed(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.model import Progress, Ranking, silent
 from analysis.store.vector_file import Rows, blocks
+from analysis.systems.lists import joined
 
 Excluded = Mapping[int, NDArray[np.int32]]
 
@@ -79,7 +80,7 @@ class Index:
         most = max((len(gone) for gone in without.values() if len(gone) <= MANY), default=0)
         reach = min(len(self._first), depth + 1 + most)
         size = max(BATCH, FOUND // (8 * max(1, reach)) // BATCH * BATCH)
-        hits: list[Hits] = []
+        made: list[Ranking] = []
         for start in range(0, len(queries) if reach else 0, size):
             some = np.ascontiguousarray(queries[start : start + size], dtype=np.float32)
 
@@ -89,11 +90,12 @@ class Index:
             scores, groups = self._nearest(some, reach, told)
             for at in range(0, len(some), BATCH):
                 batch = slice(at, at + BATCH)
-                hits += self._hits(
+                hits = self._hits(
                     some[batch], scores[batch], groups[batch], start=start + at, depth=depth, excluded=without
                 )
+                made.append(_in_order(list(hits), depth=depth))
         progress(step, len(queries), len(queries))
-        return ranking(hits, depth=depth)
+        return joined(made, depth=depth)
 
     def one(
         self, query: NDArray[np.float32], *, depth: int, excluded: NDArray[np.int32] | None = None
@@ -279,21 +281,13 @@ def ranks(
     return found
 
 
-def ranking(hits: Sequence[Hits], *, depth: int) -> Ranking:
-    """One ranking from pieces of (query, document, score), each sorted by rank; a query stands in one piece only."""
-    if not hits:
-        return Ranking(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), depth)
-    size = sum(len(query) for query, _, _ in hits)
-    query, document, score = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size)
-    start = 0
-    for piece in hits:
-        stop = start + len(piece[0])
-        query[start:stop], document[start:stop], score[start:stop] = piece
-        start = stop
+def _in_order(hits: Sequence[Hits], *, depth: int) -> Ranking:
+    """The hits of some queries, in pieces of (query, document, score), each sorted by rank; a query is in one only."""
+    query, document, score = (np.concatenate(column) for column in zip(*hits, strict=True))
     if (query[1:] < query[:-1]).any():
         order = np.argsort(query, kind="stable")
         query, document, score = query[order], document[order], score[order]
-    return Ranking(query, document, score, depth)
+    return Ranking(query.astype(np.int32), document.astype(np.int32), score, depth)
 
 
 def distinct(rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

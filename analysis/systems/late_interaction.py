@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Progress, Questions, Ranking, silent
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Role
-from analysis.systems.index import Excluded, ranking, top
+from analysis.systems.entry import Entry
+from analysis.systems.index import Excluded, top
+from analysis.systems.lists import joined
 from analysis.systems.reading import refuse_unread
 from analysis.systems.workbench import Need, TokenVectors, Workbench, token_needs
 
@@ -137,7 +138,7 @@ def search(
     """
     without = excluded or {}
     blocks = _blocks(documents)
-    hits = []
+    made: list[Ranking] = []
     with workers(threads) as pool:
         for batch in _query_batches(queries.lengths):
             progress(step, int(batch[0]), len(queries))
@@ -145,9 +146,10 @@ def search(
             for position, row in zip(batch, scores, strict=True):
                 everyone = row[group]
                 best = top(everyone, depth=depth, tie_order=tie_order, excluded=without.get(int(position)))
-                hits.append((np.full(len(best), position), best.astype(np.int64), everyone[best].astype(np.float64)))
+                query = np.full(len(best), position, dtype=np.int32)
+                made.append(Ranking(query, best, everyone[best].astype(np.float64), depth))
     progress(step, len(queries), len(queries))
-    return ranking(hits, depth=depth)
+    return joined(made, depth=depth)
 
 
 @contextmanager

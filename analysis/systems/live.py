@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from analysis.errors import SystemLoadError
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems.bm25 import BM25, Lexical, tokeniser
-from analysis.systems.catalogue import Entry
 from analysis.systems.dense import Dense
 from analysis.systems.encoders import Encoder
+from analysis.systems.entry import Entry
 from analysis.systems.fusion import Fusion, fuse
 from analysis.systems.index import Index
 from analysis.systems.late_interaction import Distinct, LateInteraction, maxsim, search

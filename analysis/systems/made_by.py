@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from analysis.errors import InputError
 from analysis.store.read import RunRow
 from analysis.systems import catalogue
-from analysis.systems.catalogue import DESCRIPTIVE, Entry
+from analysis.systems.catalogue import DESCRIPTIVE
+from analysis.systems.entry import Entry
 
 IMAGES = "images"
 """Where the provenance of a run says how many images of queries and documents it read."""

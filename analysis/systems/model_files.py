@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import InputError
-from analysis.systems.catalogue import POOLINGS, READS, hub_folder
+from analysis.systems.catalogue import hub_folder
+from analysis.systems.entry import POOLINGS, READS
 
 _MODES = {"mean": "mean", "cls": "cls", "lasttoken": "last", "max": "max"}
 _DOCUMENT = ("document", "passage", "corpus")

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import SystemLoadError, SystemRefusedError
-from analysis.systems.catalogue import Entry, limited
+from analysis.systems.catalogue import limited
 from analysis.systems.encoders import MOST_TEXTS, PROOF, Encoder, Role, TokenMatrix, Vectors
+from analysis.systems.entry import Entry
 from analysis.systems.reading import Reading, adapter_of, adapters, reading, unread_words
 from analysis.systems.weights import (
     LOADING,

@@ -11,10 +11,12 @@ import numpy as np
 from analysis.errors import SystemRefusedError
 from analysis.model import Corpus, Image, Questions, Ranking
 from analysis.store.vector_file import Rows, room
-from analysis.systems import images, index
-from analysis.systems.catalogue import Entry, needs_images, towers
+from analysis.systems import images
+from analysis.systems.catalogue import needs_images, towers
 from analysis.systems.dense import Dense
 from analysis.systems.encoders import Role, Vectors
+from analysis.systems.entry import Entry
+from analysis.systems.lists import joined
 from analysis.systems.workbench import Need, Workbench
 
 BLOCK = 65_536
@@ -85,7 +87,7 @@ class Multimodal(Dense):
         if self.entry.reads != "image" or len(asked) == len(questions):
             return super().rank(corpus, questions, depth=depth, workbench=workbench)
         if not len(asked):
-            return index.ranking([], depth=depth)
+            return joined([], depth=depth)
         some = questions.take(asked)
         found = super().rank(corpus, some, depth=depth, workbench=workbench)
         for measured in workbench.recall([self.entry], corpus, some).values():

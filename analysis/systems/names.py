@@ -6,6 +6,7 @@ import functools
 from collections.abc import Collection, Mapping
 
 from analysis.systems import catalogue
+from analysis.systems.entry import Entry
 
 SAME_WEIGHTS = {"all-minilm-l6-v2": "sentence-transformers/all-MiniLM-L6-v2"}
 """Hub ids of weights that reach the catalogue in a package, whose SHA-256 is that of the hub's file."""
@@ -35,7 +36,7 @@ def pinned(name: str) -> str | None:
 
 
 @functools.cache
-def _shipped() -> Mapping[str, catalogue.Entry]:
+def _shipped() -> Mapping[str, Entry]:
     return catalogue.catalogue(catalogue.CATALOGUE)
 
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from analysis.errors import InputError
 from analysis.paths import Cache
 from analysis.store.connection import on_disk, publish
-from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
+from analysis.systems import catalogue, entry_tables
+from analysis.systems.entry import Entry
 
 HEADER = "# Systems added here, one table each; written by add-system and remove-system, which keep no comments.\n"
 
@@ -134,7 +134,7 @@ def _prompt(entry: Entry, role: str) -> str:
 
 
 def _tables(cache: Cache) -> dict[str, object]:
-    return catalogue.tables_of(cache.own_systems) if cache.own_systems.is_file() else {}
+    return entry_tables.tables_of(cache.own_systems) if cache.own_systems.is_file() else {}
 
 
 @contextmanager

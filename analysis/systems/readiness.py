@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis import paths
-from analysis.systems.catalogue import Entry, available, below, brings_code, entry, in_hub_cache, runs_function
+from analysis.systems.catalogue import available, below, brings_code, entry, in_hub_cache, runs_function
+from analysis.systems.entry import Entry
 
 INSTALLED = "installed"
 IN_CACHE = "in the hub's cache"

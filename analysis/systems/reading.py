@@ -10,7 +10,8 @@ from typing import Any
 
 from analysis.errors import InputError, SystemLoadError, SystemRefusedError
 from analysis.languages import canonical, language_name
-from analysis.systems.catalogue import Entry, entry, limited
+from analysis.systems.catalogue import entry, limited
+from analysis.systems.entry import Entry
 from analysis.systems.weights import LoadOptions, model_folder
 
 

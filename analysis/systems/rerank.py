@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.model import Corpus, Questions, Ranking
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 from analysis.systems.late_interaction import LIMIT, Distinct, LateInteraction, maxsim, workers
+from analysis.systems.lists import by_queries, joined
 from analysis.systems.workbench import Need, System, TokenVectors, Workbench
 
 BATCH = 64
@@ -132,6 +133,20 @@ def merge(first: Ranking, *, second: NDArray[np.float64], depth: int, tie_order:
         depth: most documents a query.
         tie_order: ``(M,)``; of equal scores in the pool the smaller comes first.
     """
+    made: list[Stages] = []
+    start = 0
+    for (lists,) in by_queries([first]):
+        stop = start + len(lists.query)
+        made.append(_merged(lists, second[start:stop], depth=depth, tie_order=tie_order))
+        start = stop
+    first_score, second_score = (
+        np.concatenate([np.zeros(0), *(getattr(some, name) for some in made)])
+        for name in ("first_score", "second_score")
+    )
+    return Stages(joined([some.ranking for some in made], depth=depth), first_score, second_score)
+
+
+def _merged(first: Ranking, second: NDArray[np.float64], *, depth: int, tie_order: NDArray[np.int32]) -> Stages:
     rank = first.rank()  # of the sorted rows too, as each stays with its query
     beyond = np.isnan(second)
     settled = np.where(beyond, rank, tie_order[first.document])

@@ -14,8 +14,9 @@ import numpy as np
 from analysis.errors import SystemLoadError
 from analysis.model import Progress, TokenCounts, silent
 from analysis.systems import encoders, weights
-from analysis.systems.catalogue import Entry, limited
+from analysis.systems.catalogue import limited
 from analysis.systems.encoders import Role
+from analysis.systems.entry import Entry
 from analysis.systems.reading import reading
 from analysis.systems.weights import LoadOptions
 

@@ -12,8 +12,8 @@ import numpy as np
 from analysis.languages import language_name
 from analysis.model import Corpus, Questions, Ranking
 from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
 from analysis.systems.encoders import Role
+from analysis.systems.entry import Entry
 from analysis.systems.workbench import Cut, Workbench
 
 KEY = "truncated"

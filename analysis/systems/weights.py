@@ -23,7 +23,8 @@ from typing import Any
 
 from analysis.errors import InputError, SystemLoadError
 from analysis.systems import devices
-from analysis.systems.catalogue import Entry, in_hub_cache
+from analysis.systems.catalogue import in_hub_cache
+from analysis.systems.entry import Entry
 from analysis.systems.readiness import conversion, download
 
 LOADING = threading.RLock()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext, suppress
@@ -23,23 +22,15 @@ from analysis.model import Corpus, Progress, Questions, Ranking, silent
 from analysis.paths import Cache
 from analysis.store.embeddings import DamageError, EmbeddingStore, Lengths, spans
 from analysis.store.vector_file import Rows
-from analysis.systems import cross_encoder, devices, encoders, images, multi_vector, tokenizers
+from analysis.systems import cross_encoder, devices, encoders, encoding, images, multi_vector, tokenizers
 from analysis.systems.approximate import Measured
-from analysis.systems.batching import Positions, Room, batches, halved
-from analysis.systems.catalogue import Entry, catalogue, fingerprint, limited, local_weights, towers
-from analysis.systems.cross_encoder import MOST_PAIRS, Pair, Scorer, Scores
-from analysis.systems.encoders import MOST_TEXTS, Encoder, Role, TokenMatrix, Vectors
+from analysis.systems.catalogue import catalogue, fingerprint, limited, local_weights, towers
+from analysis.systems.cross_encoder import Pair, Scorer, Scores
+from analysis.systems.encoders import Encoder, Role, Vectors
+from analysis.systems.encoding import Pending, Piece
+from analysis.systems.entry import Entry
+from analysis.systems.lists import aside
 from analysis.systems.weights import LoadOptions
-
-CHUNK_TEXTS = 2048
-"""Encoded texts after which a chunk is stored."""
-
-CHUNK_SECONDS = 10.0
-"""Seconds after which a chunk is stored, however few its texts: what a kill may cost."""
-
-BATCH_TOKENS = 3072
-"""Tokens of a padded batch: more do not fit the processor's cache (measured), and long texts would wait for a report.
-"""
 
 Model = TypeVar("Model", Encoder, Scorer)
 Read = TypeVar("Read")
@@ -48,7 +39,7 @@ _LOADING = threading.Lock()
 """One encoder is loaded at a time: libraries keep loggers and defaults for the whole process meanwhile."""
 
 KEPT_RANKINGS = 4
-"""Rankings of parts remembered; 12,000 queries at depth 1,000 take 190 MB each."""
+"""Rankings of parts remembered; 67,000 queries at depth 1,000 take 1.1 GB each, in mapped files."""
 
 
 @dataclass(frozen=True)
@@ -368,38 +359,15 @@ class Workbench:
         return scores
 
     def _score(self, system: Entry, missing: Mapping[str, Pair], *, space: str, step: str) -> None:
-        """Score pairs in batches of like length, storing a chunk now and then and at the end, however it ends."""
-        scorer, pending, done = self.scorer(system), _Pending(self._store, space), 0
-        keys, pairs = list(missing), list(missing.values())
-        lengths = np.empty(len(keys), dtype=np.int64)
-        for start in range(0, len(keys), CHUNK_TEXTS):
-            self.progress(step, done, len(keys))
-            lengths[start : start + CHUNK_TEXTS] = scorer.lengths(pairs[start : start + CHUNK_TEXTS])
-
-        def compute(batch: Positions) -> Scores:
-            return scorer.score([pairs[at] for at in batch])
-
-        def refuse(at: int) -> SystemLoadError:
-            return _too_long(scorer, "pair", "\n".join(pairs[at]))
-
-        room, read = Room(BATCH_TOKENS), _read(lengths, scorer.limit)
-        try:
-            with devices.at_work(scorer, self.progress):
-                for batch in batches(read, room=room, most=MOST_PAIRS, passes=devices.passes(scorer)):
-                    self.progress(step, done, len(keys))
-                    started = time.perf_counter()
-                    for part, scores in halved(compute, batch, room=room, refuse=refuse):
-                        high = scores.astype(np.float32)  # a store of single precision holds a double as two
-                        two = np.stack([high, (scores - high).astype(np.float32)], axis=1)
-                        pending.add([keys[at] for at in part], two, lengths=lengths[part], limit=scorer.limit)
-                        self._count(scorer, system, texts=len(part), seconds=time.perf_counter() - started)
-                        started = time.perf_counter()
-                        done += len(part)
-                    if pending.due():
-                        pending.flush()
-                self.progress(step, done, len(keys))
-        finally:
-            pending.flush()
+        scorer = self.scorer(system)
+        with devices.at_work(scorer, self.progress):
+            encoding.score(
+                scorer,
+                missing,
+                pending=Pending(self._store, space),
+                told=lambda done: self.progress(step, done, len(missing)),
+                count=partial(self._count, scorer, system),
+            )
 
     def encoded(self, system: Entry) -> EncodedFacts:
         """What this bench has encoded with a dense system, or scored with a cross-encoder, so far."""
@@ -433,6 +401,8 @@ class Workbench:
         found = known or system.rank(corpus, questions, depth=depth, workbench=self)
         if not _is_part(system.entry.name):
             return found
+        if known is None:
+            found = aside(found, self.folder)
         with self._lock:
             self._rankings[key] = found
             self._rankings.move_to_end(key)
@@ -482,14 +452,14 @@ class Workbench:
         """Files of images by what is in them."""
         found: dict[str, Path] = {}
         for place, file in enumerate(files):
-            if not place % CHUNK_TEXTS:
+            if not place % encoding.CHUNK_TEXTS:
                 self.progress("look at the images", place, len(files))
             found.setdefault(images.hashed(file), file)
         return found
 
-    def _missing(self, needs: Sequence[Need]) -> list[_Piece]:
+    def _missing(self, needs: Sequence[Need]) -> list[Piece]:
         """The texts to encode, each in one piece only: with its tokens if any need wants them; and the images."""
-        pieces: list[_Piece] = []
+        pieces: list[Piece] = []
         claimed: dict[str, set[str]] = {}
         for need in sorted(needs, key=lambda need: not need.tokens):
             files = self._hashed(need.files)
@@ -503,46 +473,21 @@ class Workbench:
             missing = [text for text, there in zip(texts, known, strict=True) if not there]
             if missing:
                 absent = {key: files[key] for key in missing} if files else {}
-                pieces.append(_Piece(space, need.entry, need.role, missing, need.tokens, need.language, absent))
+                pieces.append(Piece(space, need.entry, need.role, missing, need.tokens, need.language, absent))
         return pieces
 
-    def _encode(self, encoder: Encoder, piece: _Piece, *, done: int, total: int) -> None:
-        """Encode a piece, storing a chunk now and then and at the end, however it ends."""
+    def _encode(self, encoder: Encoder, piece: Piece, *, done: int, total: int) -> None:
         step = f"encode {piece.entry.short_title}"
-        pending = _Pending(self._store, piece.space)
-        lengths = np.empty(len(piece.texts), dtype=np.int64)
-        for start in range(0, len(lengths), CHUNK_TEXTS):
-            self.progress(step, done, total)
-            lengths[start : start + CHUNK_TEXTS] = piece.lengths(encoder, slice(start, start + CHUNK_TEXTS))
-
-        def compute(batch: Positions) -> tuple[Vectors, list[TokenMatrix]]:
-            return _pass(encoder, piece, [piece.texts[at] for at in batch])
-
-        def refuse(at: int) -> SystemLoadError:
-            return piece.refusal(encoder, piece.texts[at])
-
-        seen = bool(piece.files)
-        limit, most = (None, images.MOST) if seen else (encoder.limit, MOST_TEXTS)
-        room, read = Room(images.BATCH_PIXELS if seen else BATCH_TOKENS), _read(lengths, limit)
-        try:
-            for batch in batches(read, room=room, most=most, passes=devices.passes(encoder)):
-                self.progress(step, done, total)
-                started = time.perf_counter()
-                for where, (vectors, matrices) in halved(compute, batch, room=room, refuse=refuse):
-                    texts = [piece.texts[at] for at in where]
-                    pending.add(texts, vectors, matrices=matrices, lengths=lengths[where], limit=limit)
-                    seconds = time.perf_counter() - started
-                    self._count(encoder, piece.entry, texts=len(texts), seconds=seconds, seen=seen)
-                    started = time.perf_counter()
-                    done += len(texts)
-                if pending.due():
-                    pending.flush()
-            self.progress(step, done, total)
-        finally:
-            pending.flush()
+        encoding.encode(
+            encoder,
+            piece,
+            pending=Pending(self._store, piece.space),
+            told=lambda here: self.progress(step, done + here, total),
+            count=partial(self._count, encoder, piece.entry, seen=bool(piece.files)),
+        )
 
     def _count(
-        self, encoder: Encoder | Scorer, system: Entry, *, texts: int, seconds: float, seen: bool = False
+        self, encoder: Encoder | Scorer, system: Entry, texts: int, seconds: float, *, seen: bool = False
     ) -> None:
         """Count what was encoded: texts, or where ``seen`` images."""
         read, looked = (0, texts) if seen else (texts, 0)
@@ -559,102 +504,9 @@ class Workbench:
             )
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """Texts of one space that have no vectors yet; or images, by what is in their files."""
-
-    space: str
-    entry: Entry
-    role: Role
-    texts: list[str]
-    tokens: bool
-    language: str = ""
-    files: Mapping[str, Path] = field(default_factory=dict)
-
-    def lengths(self, encoder: Encoder, some: slice) -> NDArray[np.int64]:
-        """What some of them weigh in a batch: tokens of texts, pixels of images."""
-        if not self.files:
-            return encoder.lengths(self.texts[some], role=self.role)
-        images.sighted(self.entry.name, encoder)
-        return images.pixels([self.files[key] for key in self.texts[some]])
-
-    def refusal(self, encoder: Encoder, text: str) -> SystemLoadError:
-        """What is raised where one of them alone does not fit into the memory."""
-        if not self.files:
-            return _too_long(encoder, "text", text)
-        return SystemLoadError(
-            f"{self.entry.name}: the memory of {encoder.device} does not hold the image {self.files[text]}"
-        )
-
-
-class _Pending:
-    """Encoded texts that are not stored yet."""
-
-    def __init__(self, store: EmbeddingStore, space: str) -> None:
-        self._store = store
-        self._space = space
-        self._clear()
-
-    def _clear(self) -> None:
-        self._texts: list[str] = []
-        self._vectors: list[Vectors] = []
-        self._matrices: list[TokenMatrix] = []
-        self._lengths: list[NDArray[np.int64]] = []
-        self._limit: int | None = None
-        self._since = time.monotonic()
-
-    def add(
-        self,
-        texts: Sequence[str],
-        vectors: Vectors,
-        *,
-        matrices: Sequence[TokenMatrix] = (),
-        lengths: NDArray[np.int64],
-        limit: int | None,
-    ) -> None:
-        self._texts += texts
-        self._vectors.append(vectors)
-        self._matrices += matrices
-        self._lengths.append(lengths)
-        self._limit = limit
-
-    def due(self) -> bool:
-        return len(self._texts) >= CHUNK_TEXTS or time.monotonic() - self._since >= CHUNK_SECONDS
-
-    def flush(self) -> None:
-        if self._texts:
-            told = None if self._limit is None else Lengths(np.concatenate(self._lengths), self._limit)
-            self._store.put(self._space, self._texts, vectors=np.concatenate(self._vectors), lengths=told)
-        if self._matrices:
-            offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in self._matrices])]).astype(np.int64)
-            tokens = np.concatenate(self._matrices)
-            self._store.put_tokens(self._space, self._texts, offsets=offsets, tokens=tokens)
-        self._clear()
-
-
-def _read(lengths: NDArray[np.int64], limit: int | None) -> NDArray[np.int64]:
-    """Tokens of each text that are read."""
-    return lengths if limit is None else np.minimum(lengths, limit)
-
-
 def _keys(pairs: Sequence[Pair]) -> list[str]:
     """Pairs as the texts that their scores are stored by."""
     return [json.dumps(pair, ensure_ascii=False) for pair in pairs]
-
-
-def _too_long(model: Encoder | Scorer, what: str, text: str) -> SystemLoadError:
-    return SystemLoadError(
-        f"{model.entry.name}: the memory of {model.device} does not hold one {what} of {len(text):,} characters "
-        f"({text[:60]!r}); a smaller --max-length cuts it"
-    )
-
-
-def _pass(encoder: Encoder, piece: _Piece, batch: list[str]) -> tuple[Vectors, list[TokenMatrix]]:
-    if piece.files:
-        return images.encode(piece.entry.name, encoder, [piece.files[key] for key in batch]), []
-    if piece.tokens:
-        return encoder.encode_tokens(batch, role=piece.role)
-    return encoder.encode(batch, role=piece.role), []
 
 
 def _is_part(name: str) -> bool:

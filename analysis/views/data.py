@@ -17,6 +17,7 @@ from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 from analysis.views.tagging import Tagging, tagging
+from analysis.views.translation_quality import TranslationQuality, translation_quality
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
@@ -78,6 +79,7 @@ class TaskCard:
     languages: tuple[LanguageCounts, ...]
     attributes: tuple[Distribution, ...]
     tagging: Tagging | None = None  # None: nobody had to find that out
+    translations: TranslationQuality | None = None  # None: nothing was translated for it
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,7 @@ def card(store: Store, benchmark: str) -> Card:
         replace(
             _task_card(store, task, words.get((task.task_id, task.task_id), 0)),
             tagging=tagging(row.settings, task.name),
+            translations=translation_quality(row.settings, task.name),
         )
         for task in tasks
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -30,6 +31,7 @@ from analysis.views.evidence import (
     parts,
     task_label,
 )
+from analysis.views.qa_subsets import QaSubsets, qa_subsets
 from analysis.views.selection import BenchmarkLabel, MeasureLabel, Selection, Sentence, TaskLabel
 
 MEASURE = "recall_at_10"
@@ -44,6 +46,7 @@ TOO_SURE = (
     "Friedman's test and the critical difference take queries as independent, although families have several: they are "
     "too sure. Intervals and p of pairs draw and flip whole families."
 )
+DECIMAL = re.compile(r"\d+\.\d+")  # values of a score: queries that share one are no subset that anybody means
 FEW_VALUES = 6  # a query attribute with more values makes no subsets whose orders are compared
 
 
@@ -110,7 +113,7 @@ class GlobalTaxRow:
 class AgreementRow:
     """Whether two places put the same systems in the same order."""
 
-    kind: str  # tasks | subsets | benchmarks
+    kind: str  # tasks | subsets | qa subsets | benchmarks
     a: str
     b: str
     spearman: float | None
@@ -137,6 +140,7 @@ class SignificanceTask:
     friedman: FriedmanRow
     global_tax: tuple[GlobalTaxRow, ...]
     notes: tuple[str, ...]
+    qa_subsets: QaSubsets | None = None  # None: its queries are no translations that were judged
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,7 @@ def significance(
     agreement = [
         *_other_tasks(store, selection, measure, loaded, labels),
         *(row for evidence in loaded for row in _subsets(evidence, _measure(evidence, measure))),
+        *(row for task in tasks for row in _trusted(task)),
         *_elsewhere(store, selection, measure, labels),
     ]
     return SignificanceView(benchmark_label(store.benchmark(selection.benchmark)), tasks, tuple(agreement))
@@ -217,6 +222,7 @@ def _task(
         friedman=friedman,
         global_tax=tuple(_global_tax(evidence, labels)),
         notes=tuple(_notes(evidence, tax)),
+        qa_subsets=qa_subsets(evidence, labels),
     )
 
 
@@ -413,11 +419,20 @@ def _subsets(evidence: Evidence, measure: str) -> Iterator[AgreementRow]:
     task = evidence.task.name
     whole = _Place.of(evidence, measure, f"{task}: {WHOLE}")
     for attribute in slices.names(evidence.task, evidence.queries):
-        if 2 <= len(slices.values(evidence.column(attribute)[evidence.mask])) <= FEW_VALUES:
+        found = slices.values(evidence.column(attribute)[evidence.mask])
+        if 2 <= len(found) <= FEW_VALUES and not all(map(DECIMAL.fullmatch, found)):
             subsets = [
                 _Place.of(part, measure, f"{task}: {attribute}={value}") for value, part in parts(evidence, attribute)
             ]
             yield from _agreements("subsets", [whole, *subsets])
+
+
+def _trusted(task: SignificanceTask) -> Iterator[AgreementRow]:
+    """The subsets by how far translations may be trusted, against each other; by nDCG@10 whatever else is compared."""
+    for row in task.qa_subsets.orders if task.qa_subsets else ():
+        if row.n >= ranks.FEWEST_SYSTEMS:
+            a, b = (f"{task.task.name}: subset {name}" for name in (row.a, row.b))
+            yield AgreementRow("qa subsets", a, b, row.spearman, row.kendall, row.n, row.n_queries)
 
 
 def _elsewhere(

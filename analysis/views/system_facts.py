@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.systems import catalogue
-from analysis.systems.catalogue import Entry
+from analysis.systems.entry import Entry
 
 TOKENS = {
     "whitespace": "words between blanks, lower-cased",

@@ -132,13 +132,12 @@ def _agreement(agreed: Agreed, *, graded: bool) -> list[Cell]:
 def _share(agreed: Agreed) -> Markup:
     if agreed.value is None:
         return Markup("")
-    mark = "*" if agreed.few else ""
     between = f"{agreed.low or 0:.2f}–{agreed.high or 0:.2f}"
     numbers = {"κ": agreed.kappa, "AC1": agreed.ac1, "MAE": agreed.mae}
     more = ", ".join(f"{name} {value:.4f}" for name, value in numbers.items() if value is not None)
     hover = f"{agreed.n_agreed:,} of {agreed.n:,}: {agreed.value:.4f}{'; ' if more else ''}{more}"
-    shown = f'{agreed.value:.2f}{mark}<br><span class="soft">{between}</span>'
-    return Markup(f'<span class="{"grey" if agreed.few else ""}" title="{hover}">{shown}</span>')
+    value = f'<span class="grey">{agreed.value:.2f}*</span>' if agreed.few else f"{agreed.value:.2f}"
+    return Markup(f'<span title="{hover}">{value}<br><span class="soft">{between}</span></span>')
 
 
 def _by_language(view: AuditsView, *, dark: bool) -> Markup:

@@ -10,7 +10,7 @@ from analysis.errors import StoreError
 from analysis.views import data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
 from analysis.views.selection import counted
-from pages.shared import data_audits, data_manage, data_tagging, leaderboard, tables, ui
+from pages.shared import data_audits, data_manage, data_tagging, data_translations, leaderboard, tables, ui
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
@@ -64,6 +64,7 @@ def _card(card: Card, frame: Frame) -> None:
     ui.download("CSV", header, _card_rows(card), file=f"card-{card.benchmark.name}.csv")
     _languages(card, frame)
     data_tagging.show(card, frame)
+    data_translations.show(card, frame)
     if any(task.attributes for task in card.tasks):
         with st.expander("What is known of the queries"):
             _attributes(card)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.benchmarks import invented, umls
-from analysis.benchmarks.invented import PLANTED, README, Request
+from analysis.benchmarks.invented import PLANTED, README, Request, evidence
 from analysis.benchmarks.invented.concepts import MOST
 from analysis.benchmarks.invented.words import EVERY, SCRAMBLE
 from analysis.errors import InputError
@@ -117,15 +117,39 @@ def test_questions_are_as_mmedbench_has_them(tmp_path):
     assert json.loads((folder / PLANTED).read_text("utf-8"))["planted"] == planted
 
 
-def test_bioasq_names_its_snippets_and_abbreviations(tmp_path):
+def test_bioasq_plants_one_of_each_kind_in_twelve_questions(tmp_path):
     folder, planted = made(tmp_path / "b", "bioasq", concepts=40, questions=12)
     questions = json.loads((folder / "training13b.json").read_text("utf-8"))["questions"]
     assert len({question["id"] for question in questions}) == 12
-    assert planted == {"questions": 12, "snippets": 36, "HIV": 2, "HbA1c": 1, "MRI": 1}
+    assert planted == {
+        "questions": 12,
+        "snippets": 33,  # one question has none
+        "planted": dict.fromkeys(sorted(evidence.KINDS), 1),
+        "abbreviations": {"HIV": 2, "HbA1c": 1, "MRI": 1},
+        "translations": dict.fromkeys(("es", "fr", "ja", "ru", "zh"), 11),  # one question is not translated
+    }
     for question in questions:
         for snippet in question["snippets"]:
             assert snippet["document"] in question["documents"]
             assert snippet["offsetInEndSection"] - snippet["offsetInBeginSection"] == len(snippet["text"])
+    texts = [[snippet["text"] for snippet in question["snippets"]] for question in questions]
+    assert [len(set(some)) for some in texts] == [3, 2, 3, 3, 3, 3, 3, 0, 3, 3, 3, 3]
+    assert texts[2][2] == texts[1][0]
+
+
+def test_translations_lose_what_they_are_said_to_lose(tmp_path):
+    folder, _ = made(tmp_path / "b", "bioasq", concepts=40, questions=12)
+    bodies = {row["id"]: row["body"] for row in json.loads((folder / "training13b.json").read_text())["questions"]}
+    known = [line.split("\t") for line in (folder / "translations.tsv").read_text("utf-8").splitlines()[1:]]
+    spanish = {name: (text, back) for name, language, text, back in known if language == "es"}
+    by_place = [(body, *spanish.get(name, ("", ""))) for name, body in bodies.items()]
+    assert ["MRI" in text for text in by_place[3]] == [True, False, True]
+    assert [len(part.split()) for part in by_place[4]] == [9, 7, 9]  # a term of two words
+    assert [len(part.split()) for part in by_place[5]] == [9, 9, 5]
+    assert [len(part.split()) for part in by_place[6]] == [10, 10, 0]  # with an abbreviation
+    assert [len(part.split()) for part in by_place[8]] == [9, 9, 3]
+    assert by_place[9][1:] == ("", "")
+    assert [len(part.split()) for part in by_place[10]] == [15, 13, 15]
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,8 @@ import os, signal, sys
 import sentence_transformers, transformers.models.bert.modeling_bert, transformers.models.xlm_roberta
 from analysis.cli import main
 from analysis.store.embeddings import EmbeddingStore
-from analysis.systems import workbench
-workbench.CHUNK_TEXTS = workbench.MOST_TEXTS = workbench.MOST_PAIRS = 2
+from analysis.systems import encoding
+encoding.CHUNK_TEXTS = encoding.MOST_TEXTS = encoding.MOST_PAIRS = 2
 real, puts = EmbeddingStore.put, 0
 
 def put(self, *arguments, **rest):

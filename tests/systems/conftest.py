@@ -10,6 +10,7 @@ import pytest
 
 from analysis.model import Corpus, Questions
 from analysis.systems import catalogue
+from analysis.systems.entry import Entry
 
 WORDS = (
     "the patient has a high fever train leaves at seven in morning knee pain wrist broken kidney stone query passage :"
@@ -17,13 +18,13 @@ WORDS = (
 
 
 @pytest.fixture
-def extend_catalogue(tmp_path, monkeypatch) -> Callable[..., catalogue.Entry]:
+def extend_catalogue(tmp_path, monkeypatch) -> Callable[..., Entry]:
     """Adds a table to the catalogue, as a user would, and returns its entry."""
     file = tmp_path / "catalogue.toml"
     file.write_text(catalogue.CATALOGUE.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(catalogue, "CATALOGUE", file)
 
-    def extend(name: str, **settings: object) -> catalogue.Entry:
+    def extend(name: str, **settings: object) -> Entry:
         values = {"title": name, "short_title": name, "paradigm": "multilingual dense", "kind": "dense", **settings}
         lines = [f"{key} = {_toml(value)}" for key, value in values.items()]
         with file.open("a", encoding="utf-8") as stream:

@@ -53,7 +53,7 @@ def test_any_first_stage_is_rescored_by_any_cross_encoder(reranked, small_task, 
 
 def test_no_pair_is_scored_twice(reranked, tmp_path, monkeypatch):
     system, cache = reranked.second.entry, Cache(tmp_path / "cache")
-    monkeypatch.setattr("analysis.systems.workbench.MOST_PAIRS", 1)
+    monkeypatch.setattr("analysis.systems.encoding.MOST_PAIRS", 1)
 
     def cancel(step, done, total):
         if step == "rescore" and done == 2:

@@ -15,7 +15,7 @@ import pytest
 from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError, SystemLoadError
 from analysis.paths import Cache
-from analysis.systems import cross_encoder, devices, workbench
+from analysis.systems import cross_encoder, devices, encoding
 from analysis.systems.encoders import load
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
@@ -74,7 +74,7 @@ def tiny(extend_catalogue, tiny_model):
 
 def test_two_processes_give_the_vectors_of_one_in_order_and_end_when_the_job_is_cancelled(tiny, tmp_path, monkeypatch):
     """Cancelled after a part; what the processes have encoded is not encoded again by one."""
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 4)
+    monkeypatch.setattr(encoding, "MOST_TEXTS", 4)
     alone = Workbench(Cache(tmp_path / "alone"), options=LoadOptions(device="cpu"))
     expected = alone.vectors(tiny, TEXTS, role="document")
     assert (alone.encoded(tiny).device, alone.encoded(tiny).texts) == ("cpu", 40)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from analysis.systems.catalogue import Prompts, catalogue
+from analysis.systems.catalogue import catalogue
+from analysis.systems.entry import Prompts
 from analysis.systems.families import hint
 
 NONE = Prompts()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.model import Ranking
-from analysis.systems import fusion
+from analysis.systems import lists
 from analysis.systems.fusion import combine, fuse
 
 
@@ -50,7 +50,7 @@ LISTS = st.lists(st.lists(st.integers(0, 5), unique=True, max_size=6), min_size=
 def test_some_queries_at_a_time_give_what_all_at_once_give(parts, rows, depth):
     rankings = [run(*lists) for lists in parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fusion, "ROWS", rows)
+        patch.setattr(lists, "ROWS", rows)
         blocks = [fuse(rankings, k=60, depth=depth, tie_order=ORDER), combine(rankings, depth=depth, tie_order=ORDER)]
     whole = [fuse(rankings, k=60, depth=depth, tie_order=ORDER), combine(rankings, depth=depth, tie_order=ORDER)]
     for some, every in zip(blocks, whole, strict=True):

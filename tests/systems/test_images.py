@@ -14,7 +14,7 @@ from analysis.model import Corpus, Image, Questions
 from analysis.paths import Cache
 from analysis.systems import catalogue, encoders, images
 from analysis.systems.assemble import build
-from analysis.systems.catalogue import Prompts
+from analysis.systems.entry import Prompts
 from analysis.systems.live import open_live
 from analysis.systems.multimodal import Multimodal
 from analysis.systems.weights import LoadOptions

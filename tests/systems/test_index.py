@@ -10,7 +10,7 @@ from analysis.model import Ranking
 from analysis.store import vector_file
 from analysis.store.vector_file import VectorFile
 from analysis.systems import index
-from analysis.systems.index import Index, distinct, ranking, ranks, search, top
+from analysis.systems.index import Index, distinct, ranks, search, top
 
 
 def expected(documents, queries, *, depth, tie_order, excluded):
@@ -164,7 +164,3 @@ def test_distinct_rows_and_their_groups():
     assert len(first) == 2
     assert group[0] == group[2] != group[1]
     assert first.tolist() == [0, 1]
-
-
-def test_an_empty_ranking():
-    assert len(ranking([], depth=3).rank()) == 0

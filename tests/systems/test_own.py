@@ -12,6 +12,7 @@ from analysis.jobs.own_systems import NewSystem
 from analysis.paths import Cache
 from analysis.systems import bm25, catalogue, encoders, model_files, own
 from analysis.systems.assemble import build
+from analysis.systems.entry import Prompts
 from analysis.systems.readiness import readiness
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
@@ -91,7 +92,7 @@ def test_an_added_folder_ranks_with_its_prompts(command, folder, home, small_tas
 def test_what_is_said_wins_over_the_files(home, folder):
     entry = own_systems.add(NewSystem("mine", folder=folder, pooling="mean", query_prompt=""))
     assert entry.pooling == "mean"
-    assert entry.prompts == catalogue.Prompts("", "passage : ")
+    assert entry.prompts == Prompts("", "passage : ")
 
 
 def test_listed_run_by_name_and_removed(command, home):

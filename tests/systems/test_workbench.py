@@ -8,7 +8,7 @@ import pytest
 from analysis.errors import JobCancelledError, SystemLoadError
 from analysis.model import Corpus, Questions
 from analysis.paths import Cache
-from analysis.systems import encoders, workbench
+from analysis.systems import encoders, encoding
 from analysis.systems.batching import Room, batches
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import guessed_lengths
@@ -101,7 +101,7 @@ def test_needs_are_merged_and_tokens_win(bench, loaded):
 
 
 def test_a_cancelled_run_goes_on_where_it_stopped(bench, loaded, monkeypatch):
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
+    monkeypatch.setattr(encoding, "MOST_TEXTS", 2)
     steps = []
 
     def progress(step, done, total):
@@ -119,7 +119,7 @@ def test_a_cancelled_run_goes_on_where_it_stopped(bench, loaded, monkeypatch):
 
 
 def test_an_interrupt_loses_the_running_batch_only(bench, loaded, monkeypatch):
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
+    monkeypatch.setattr(encoding, "MOST_TEXTS", 2)
     real = Counting.encode_tokens
 
     def encode_tokens(self, texts, *, role):
@@ -136,12 +136,12 @@ def test_an_interrupt_loses_the_running_batch_only(bench, loaded, monkeypatch):
 
 
 def test_chunks_are_stored_on_the_way(bench, loaded, monkeypatch, tmp_path):
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 2)
-    monkeypatch.setattr(workbench, "CHUNK_TEXTS", 4)
+    monkeypatch.setattr(encoding, "MOST_TEXTS", 2)
+    monkeypatch.setattr(encoding, "CHUNK_TEXTS", 4)
     bench().vectors(MINILM, TEXTS, role="document")
     assert len(list(tmp_path.rglob("vectors-*.npz"))) == 3
     bench(options=LoadOptions(max_length=9)).prepare([])
-    monkeypatch.setattr(workbench, "CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(encoding, "CHUNK_SECONDS", 0.0)
     bench(options=LoadOptions(max_length=9)).vectors(MINILM, TEXTS, role="document")
     assert len(list(tmp_path.rglob("vectors-*.npz"))) == 3 + 5
 
@@ -177,7 +177,7 @@ class Wide(Counting):
 
 def test_many_texts_are_encoded_without_holding_their_vectors_and_searched_with_two_copies(bench, monkeypatch):
     monkeypatch.setattr(encoders, "load", lambda system, options: Wide(system))
-    monkeypatch.setattr(workbench, "CHUNK_TEXTS", 512)
+    monkeypatch.setattr(encoding, "CHUNK_TEXTS", 512)
     texts = tuple(f"text {number}" for number in range(6_000))
     size = len(texts) * 512 * 4
     table = bench()
@@ -191,12 +191,12 @@ def test_many_texts_are_encoded_without_holding_their_vectors_and_searched_with_
 
     tracemalloc.start()
     try:
-        encoding, _ = peak(lambda: table.prepare([Need(MINILM, "document", texts)]))
+        making, _ = peak(lambda: table.prepare([Need(MINILM, "document", texts)]))
         reading, vectors = peak(lambda: table.vectors(MINILM, texts, role="document"))
         indexing, _ = peak(lambda: Index(vectors))
     finally:
         tracemalloc.stop()
-    assert encoding < 0.5  # a chunk and what it is written from
+    assert making < 0.5  # a chunk and what it is written from
     assert 1.0 < reading < 1.3
     assert indexing < 1.0  # some vectors are equal: one of each is kept
 
@@ -249,8 +249,8 @@ def test_a_batch_that_does_not_fit_is_halved_and_those_after_it_are_smaller(benc
     narrow = Narrow(MINILM)
     monkeypatch.setattr(narrow, "words", words, raising=False)
     monkeypatch.setattr(encoders, "load", lambda system, options: narrow)
-    monkeypatch.setattr(workbench, "MOST_TEXTS", 5)
-    monkeypatch.setattr(workbench, "BATCH_TOKENS", 16)  # of texts of four tokens each: four at first
+    monkeypatch.setattr(encoding, "MOST_TEXTS", 5)
+    monkeypatch.setattr(encoding, "BATCH_TOKENS", 16)  # of texts of four tokens each: four at first
     table = bench()
     assert np.array_equal(table.vectors(MINILM, TEXTS, role="document"), expected)
     assert narrow.tried == [4, 2, 2, 2, 2, 2]
@@ -288,10 +288,10 @@ class Ranked:
         return []
 
     def rank(self, corpus, questions, *, depth, workbench):
-        from analysis.systems.index import ranking
+        from analysis.systems.lists import joined
 
         self.calls += 1
-        return ranking([], depth=depth)
+        return joined([], depth=depth)
 
 
 def test_a_parts_ranking_is_made_once_for_a_task(bench):

@@ -6,6 +6,7 @@ import pytest
 from analysis.cli import main
 from analysis.errors import InputError
 from analysis.systems import catalogue
+from analysis.systems.entry import DTYPES
 from analysis.views.system_facts import system_facts
 
 
@@ -18,7 +19,7 @@ def test_every_fact_of_every_model_is_there(name):
         assert model.licence
         assert model.source.endswith(".")
         if catalogue.entry(model.name).kind != "import-only":
-            assert model.precision in catalogue.DTYPES
+            assert model.precision in DTYPES
         if catalogue.entry(model.name).model:
             assert re.fullmatch("[0-9a-f]{40}", model.commit)
             assert model.size_mb > 10

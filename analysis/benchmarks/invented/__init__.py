@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from analysis.benchmarks.invented import m3retrieve, questions, umls
+from analysis.benchmarks.invented import evidence, m3retrieve, questions, umls
 from analysis.benchmarks.invented.concepts import Concepts
 from analysis.errors import InputError
 from analysis.model import Progress, silent
@@ -79,6 +79,6 @@ def _write(folder: Path, of: Concepts, request: Request, progress: Progress) -> 
     if request.source == "m3retrieve":
         return m3retrieve.write(folder, of, questions=request.questions, malformed=request.malformed)
     if request.source == "bioasq":
-        return questions.write_bioasq(folder / "training13b.json", of, questions=request.questions)
+        return evidence.write(folder, of, questions=request.questions)
     options = umls.Options(request.packed, request.carriage_returns, request.malformed)
     return umls.write(folder, of, options=options, progress=progress)

@@ -1,8 +1,7 @@
-"""Questions about invented concepts: MMedBench's JSON lines and BioASQ's JSON, with what a tagger must make of each."""
+"""Exam questions about invented concepts: MMedBench's JSON lines, with what a tagger must make of each."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -27,11 +26,6 @@ KINDS = ("whole", "inside", "inside", "synonym", "inside", "shared", "former", "
 
 ENGLISH_KINDS = ("shared", "short")
 """Only in English: in other languages such a question names nothing."""
-
-PROTECTED = ("HIV", "MRI", "HbA1c")
-"""Abbreviations that a translation keeps as they are."""
-
-SNIPPETS = 3  # of a question of BioASQ
 
 
 def write_mmedbench(folder: Path, of: Concepts, *, questions: int) -> dict[str, object]:
@@ -115,41 +109,3 @@ def _wording(of: Concepts, speech: Speech, kind: str, chosen: Places) -> pa.Arra
         return of.short(chosen)
     worded = {"synonym": of.synonym, "shared": of.shared, "former": of.former}
     return worded.get(kind, of.term)(speech, chosen)
-
-
-def write_bioasq(path: Path, of: Concepts, *, questions: int) -> dict[str, object]:
-    """Write one file as BioASQ's task b has it, in English; what is planted in it."""
-    if questions < 1:
-        raise InputError(f"questions {questions}: expected 1 or more")
-    chosen = np.arange(questions, dtype=np.int64) % of.n
-    terms = of.term(ENGLISH, chosen, capital=False).to_pylist()
-    starts, ends = ENGLISH.sentence(chosen + 1, 4).to_pylist(), ENGLISH.sentence(chosen + 2, 3).to_pylist()
-    rows = [_bioasq(place, terms[place], starts[place], ends[place]) for place in range(questions)]
-    path.write_text(json.dumps({"questions": rows}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    protected = Counter(name for row in rows for name in PROTECTED if name in row["body"].split())
-    return {"questions": questions, "snippets": SNIPPETS * questions, **dict(sorted(protected.items()))}
-
-
-def _bioasq(place: int, term: str, start: str, end: str) -> dict[str, Any]:
-    kept = [PROTECTED[place // 3 % len(PROTECTED)]] if place % 3 == 0 else []
-    texts = [f"{end} {term} {start} {number}." for number in range(SNIPPETS)]
-    documents = [f"http://www.ncbi.nlm.nih.gov/pubmed/9{place:06}{number}" for number in range(SNIPPETS)]
-    return {
-        "id": hashlib.sha256(f"invented {place}".encode()).hexdigest()[:24],
-        "type": ("yesno", "factoid", "list", "summary")[place % 4],
-        "body": " ".join([start.capitalize(), term, *kept, end]) + "?",
-        "documents": documents,
-        "concepts": [],
-        "ideal_answer": [texts[0]],
-        "snippets": [
-            {
-                "document": document,
-                "text": text,
-                "offsetInBeginSection": 0,
-                "offsetInEndSection": len(text),
-                "beginSection": "abstract",
-                "endSection": "abstract",
-            }
-            for document, text in zip(documents, texts, strict=True)
-        ],
-    }

@@ -1,0 +1,73 @@
+"""`build mmed-task3`: an expert's question, in English or translated, asks for English evidence."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis.benchmarks import mmed_task3
+from analysis.cli import output
+from analysis.cli.building import Make, need
+from analysis.errors import InputError
+from analysis.jobs import build_evidence, build_mmed
+from analysis.model import Progress
+from analysis.paths import Cache
+from analysis.systems.weights import LoadOptions
+
+FLAGS = ("umls", "bioasq", "translations", "translator", "beams", "target_languages")
+
+
+def arguments(group: argparse._ArgumentGroup) -> None:
+    """Flags of its own."""
+    group.add_argument(
+        "--bioasq", type=Path, metavar="FILE", help="questions of BioASQ's task b: a JSON file, a folder or a ZIP"
+    )
+    group.add_argument(
+        "--translations", type=Path, metavar="FILE", help="columns id, language, text, and perhaps back_translation"
+    )
+    group.add_argument(
+        "--translator",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="translates instead: a folder of transformers or a hub model; repeat for models of one pair of languages",
+    )
+    group.add_argument(
+        "--beams", type=int, metavar="N", help=f"of a translator (default {build_evidence.BEAMS}; 1 is greedy)"
+    )
+    group.add_argument(
+        "--target-languages",
+        metavar="es,fr,…",
+        help=f"that questions are translated into (default {','.join(mmed_task3.LANGUAGES)})",
+    )
+
+
+def ready(options: argparse.Namespace) -> Make:
+    """What the flags ask for.
+
+    Raises:
+        InputError: a source is not named, or a value is wrong.
+    """
+    need(options, "bioasq")
+    if bool(options.translations) == bool(options.translator):
+        raise InputError(f"build {options.name} needs --translations FILE or --translator MODEL, one of the two")
+    if options.beams is not None and not options.translator:
+        raise InputError("--beams is of a --translator")
+    asked = mmed_task3.Options(options.bioasq, options.translations, options.umls, _languages(options.target_languages))
+    beams = build_evidence.BEAMS if options.beams is None else options.beams
+
+    def make(cache: Cache, load: LoadOptions, progress: Progress) -> str:
+        address, benchmark = build_evidence.build_task3(
+            cache, options=asked, models=options.translator, beams=beams, load=load, progress=progress
+        )
+        for note in benchmark.notes:
+            print(note, file=sys.stderr)
+        output.write_json(benchmark.settings[build_mmed.BUILT])
+        return address
+
+    return make
+
+
+def _languages(text: str | None) -> tuple[str, ...]:
+    return mmed_task3.LANGUAGES if text is None else tuple(tag.strip() for tag in text.split(",") if tag.strip())
