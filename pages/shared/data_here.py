@@ -11,6 +11,7 @@ from analysis.views import benchmark_card, data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
 from analysis.views.plain import as_json
 from pages.shared import (
+    data_audits,
     data_documents,
     data_manage,
     data_separation,
@@ -65,6 +66,7 @@ def show(frame: Frame) -> None:
     except StoreError as error:  # a damaged file of one benchmark: what is stored can still be looked at, and deleted
         st.error(tables.literal(str(error)))
     leaderboard.card(frame.benchmark)
+    data_audits.show(frame)
     _stored(stored, frame)
     data_manage.show(stored, frame)
 
