@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from analysis.benchmarks import icd10
+from analysis.benchmarks import icd10, invented
+from analysis.benchmarks.invented import Request
 from analysis.jobs.build import build_icd10
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
@@ -74,6 +75,12 @@ def once(shared_folder):
 
 
 @pytest.fixture(scope="session")
+def bedside_vectors(shared_folder):
+    """Where the test of the first start leaves what it has encoded, so that no other test encodes it again."""
+    return shared_folder / "bedside-vectors"
+
+
+@pytest.fixture(scope="session")
 def real_store(once, icd10_sources):
     """The cache folder of a small real store: ICD-10 with every system that works here, built once a test run."""
 
@@ -95,6 +102,11 @@ def confusion_folder(once):
         confusion.build(folder)
 
     return once("confusion", build)
+
+
+def invented_patents(once):
+    """A folder with invented patents, queries and a transcript, made once a test run."""
+    return once("patents", lambda folder: invented.write(folder, Request("patents", seed=4, concepts=47, questions=20)))
 
 
 @pytest.fixture

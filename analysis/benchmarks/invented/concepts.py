@@ -61,7 +61,7 @@ class Concepts:
         same = alike(chosen) & (speech is ENGLISH)
         of = np.where(same, chosen // 10 * 10, chosen)
         term = joined(self._name(speech, of, 0, capital=capital), speech.class_of(chosen), between=speech.space)
-        return pc.if_else(pa.array(same), joined(term, pa.array(chosen % 10).cast(pa.string())), term)
+        return pc.if_else(pa.array(same), joined(term, pa.array(chosen % 10).cast(pa.string()), between=" "), term)
 
     def synonym(self, speech: Speech, chosen: Places) -> pa.Array:
         """Another term of each: class of name."""
