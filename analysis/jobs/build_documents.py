@@ -17,7 +17,7 @@ from analysis.benchmarks.parallel_documents import CALLED, Corpus, Options, Quer
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
 from analysis.jobs import transcript as transcripts
-from analysis.jobs.generate_queries import Generation, Writer, in_words
+from analysis.jobs.generate_queries import Generation, Writer, in_words, made_now
 from analysis.jobs.transcript import Transcript
 from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
@@ -152,8 +152,11 @@ def _generated(cache: Cache, request: Request, corpus: Corpus, progress: Progres
     generation = _generation(request)
     writer = Writer(generation, corpus)
     with _transcript(cache, request) as transcript:
-        found = writer.write(_plans(request, corpus), transcript, progress=progress)
-        print(in_words(generation, found, transcript.n_asked), file=sys.stderr)
+        try:
+            found = writer.write(_plans(request, corpus), transcript, progress=progress)
+            print(in_words(generation, found), file=sys.stderr)
+        finally:
+            print(made_now(generation, transcript), file=sys.stderr)
     return found
 
 

@@ -19,6 +19,7 @@ from analysis.jobs.transcript import Transcript
 from analysis.languages import language_name
 from analysis.model import Progress, silent
 from analysis.store.versions import Kept
+from analysis.text import counted
 
 UNREADABLE = "no candidate could be read"
 NONE_PASSED = "no candidate passed the verifier"
@@ -238,12 +239,22 @@ def _tokens(prompt: Prompt) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in prompt) // BYTES_A_TOKEN
 
 
-def in_words(generation: Generation, found: Mapping[str, Queries], n_asked: int) -> str:
-    """What it took, for people."""
+def in_words(generation: Generation, found: Mapping[str, Queries]) -> str:
+    """What all queries took, whenever they were asked for."""
     facts = [queries.facts for queries in found.values()]
-    tokens_in, tokens_out = (sum(row[name] for row in facts) for name in ("tokens_in", "tokens_out"))
-    calls, silent_ = (sum(row[name] for row in facts) for name in ("calls", "calls_without_usage"))
+    calls, untold, tokens_in, tokens_out = (
+        sum(row[name] for row in facts) for name in ("calls", "calls_without_usage", "tokens_in", "tokens_out")
+    )
+    told = f"these queries took {_took(generation, calls, tokens_in, tokens_out)}"
+    return told + (f"; {untold:,} calls without a count of tokens" if untold else "")
+
+
+def made_now(generation: Generation, transcript: Transcript) -> str:
+    """What this build has asked for, whether or not it came to its end."""
+    return f"made now: {_took(generation, transcript.n_asked, transcript.tokens_in, transcript.tokens_out)}"
+
+
+def _took(generation: Generation, calls: int, tokens_in: int, tokens_out: int) -> str:
     cost = generation.cost(tokens_in, tokens_out)
-    told = f"{calls:,} calls ({n_asked:,} made now), {tokens_in:,} tokens in, {tokens_out:,} out"
-    told += "" if cost is None else f", cost {cost:.4f}"
-    return told + (f"; {silent_:,} calls without a count of tokens" if silent_ else "")
+    told = f"{counted(calls, 'call')}, {tokens_in:,} tokens in, {tokens_out:,} out"
+    return told + ("" if cost is None else f", cost {cost:.4f}")

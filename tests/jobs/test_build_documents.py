@@ -174,7 +174,8 @@ def test_a_recorded_transcript_makes_the_queries_that_were_planted(command, inve
     assert list(left.values()) == [counts["nothing readable"], counts["none passed"]]
     asked = counts["asked again"] + counts["candidate unreadable"] + counts["without a trap"]
     assert sum(row["queries"] for fact in facts for row in fact["asked"]) == asked
-    assert f"{counts['calls']:,} calls (0 made now)" in err
+    assert f"these queries took {counts['calls']:,} calls, {counts['tokens in']:,} tokens in" in err
+    assert "made now: 0 calls, 0 tokens in, 0 out, cost 0.0000" in err
 
 
 def test_the_verifiers_best_is_kept(invented_patents, tmp_path):
@@ -249,7 +250,7 @@ def test_models_are_asked_once_and_the_key_is_written_nowhere(command, server, t
     n = len(server.asked)
     code, _, err = command(*tables_of(tmp_path), *asking(server), cache=cache.root)
     assert (code, len(server.asked)) == (0, n)
-    assert "48 calls (0 made now), 4,800 tokens in, 480 out" in err
+    assert "these queries took 48 calls, 4,800 tokens in, 480 out\nmade now: 0 calls, 0 tokens in, 0 out" in err
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert KEY.encode() not in path.read_bytes()
 
@@ -302,6 +303,7 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
     code, out, err = small(command, server, tmp_path, "--most-calls", "5")
     assert (code, out, len(server.asked)) == (1, "", n + 5)
     assert "5 calls were made (--most-calls 5) and their answers kept in" in err.splitlines()[-1]
+    assert "made now: 5 calls, 500 tokens in, 50 out\n" in err
     assert read.open_store(cache) is None
     kept = cache.transcripts / "small.jsonl"
     server.most = n + 9
