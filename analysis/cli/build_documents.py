@@ -99,13 +99,17 @@ def ready(options: argparse.Namespace) -> Make:
         if options.dry_run:
             output.write_json(build_documents.planned(cache, request, progress=progress))
             return None
-        address, benchmark = build_documents.build(cache, request, progress=progress)
+        address, benchmark = build_documents.build(cache, request, progress=progress, say=_say)
         for note in benchmark.notes:
-            print(note, file=sys.stderr)
+            _say(note)
         output.write_json(benchmark.settings["built"])
         return address
 
     return make
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
 def _files(texts: Sequence[str], flag: str, *, several: bool = False) -> tuple[tuple[str, Path], ...]:
