@@ -68,6 +68,13 @@ def test_a_recorded_transcript_makes_the_queries_that_were_planted(command, inve
     assert sum(row["queries"] for fact in facts for row in fact["asked"]) == asked
     assert f"these queries took {counts['calls']:,} calls, {counts['tokens in']:,} tokens in" in err
     assert "made now: 0 calls, 0 tokens in, 0 out, cost 0.0000" in err
+    address = err.splitlines()[-1]
+    assert address.startswith("stored chemclir-bench-invented@documents-")
+    (tmp_path / "moved.jsonl").write_bytes(recorded.read_bytes())
+    free = ("--transcript", tmp_path / "moved.jsonl", "--per-language", "2")
+    _, out, err = command(*build(invented_patents, *free), cache=tmp_path)
+    assert err.splitlines()[-1] == address  # prices are no part of what is stored
+    assert json.loads(out)["epo"]["documents"]["queries"]["cost"] is None
 
 
 def test_the_verifiers_best_is_kept(invented_patents, tmp_path):
