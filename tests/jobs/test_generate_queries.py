@@ -17,7 +17,7 @@ from analysis.benchmarks.invented.patents import best
 from analysis.benchmarks.parallel_documents import Options
 from analysis.cli import main
 from analysis.errors import JobCancelledError
-from analysis.jobs import build_documents, transcript
+from analysis.jobs import build_documents, generate_queries, transcript
 from analysis.jobs.build_documents import Request
 from analysis.jobs.generate_queries import Generation
 from analysis.model import silent
@@ -181,10 +181,7 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
         if step == "ask models for queries" and done == 1:
             raise JobCancelledError("cancelled")
 
-    generation = Generation("writer", "judge", server.url, "THEIR_KEY")
-    options = Options("small", wanted=Wanted(most=1, strategies=("random-existing", "random-missing")))
-    tables_of(tmp_path)
-    request = Request((("epo", tmp_path / "small.csv"),), options=options, generation=generation)
+    request = asking_request(server, tmp_path)
     with pytest.raises(JobCancelledError):
         build_documents.build(cache, request, progress=cancel)
     n = len(server.asked)
@@ -217,6 +214,27 @@ def test_cancelled_at_most_calls_and_killed_it_asks_nothing_twice(command, serve
     assert small(command, server, tmp_path, name="alone")[0] == 0
     first = exported(command, cache.root, tmp_path / "beir", "epo", name="small")
     assert first == exported(command, tmp_path / "alone", tmp_path / "alone-beir", "epo", name="small")
+
+
+def test_a_server_that_falls_silent_keeps_nobody_from_cancelling(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(generate_queries, "GRACE", 0.1)
+    server.most = 7
+
+    def cancel(step, done, total):
+        if len(server.asked) > server.most:
+            raise JobCancelledError("cancelled")
+
+    cache, request = Cache(tmp_path / "cache"), asking_request(server, tmp_path)
+    with pytest.raises(JobCancelledError):
+        build_documents.build(cache, request, progress=cancel)
+    assert len(transcript.read(cache.transcripts / "small.jsonl")) == 7
+
+
+def asking_request(server, folder):
+    tables_of(folder)
+    generation = Generation("writer", "judge", server.url, "THEIR_KEY")
+    options = Options("small", wanted=Wanted(most=1, strategies=("random-existing", "random-missing")))
+    return Request((("epo", folder / "small.csv"),), options=options, generation=generation)
 
 
 def test_several_at_once_make_the_same(command, server, tmp_path):
