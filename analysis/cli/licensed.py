@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.benchmarks import invented
-from analysis.cli import build_documents, build_task1, build_task3, output
+from analysis.cli import build_documents, build_task1, build_task2, build_task3, output
 from analysis.cli.building import Build, Make
 from analysis.errors import InputError
 
 BUILDS: Mapping[str, Build] = {
     "mmed-task1": build_task1,
+    "mmed-task2": build_task2,
     "mmed-task3": build_task3,
     "parallel-documents": build_documents,
 }
@@ -71,11 +72,15 @@ def generate_arguments(command: argparse.ArgumentParser) -> None:
         type=int,
         default=120,
         metavar="N",
-        help="of a language; bioasq: all (default %(default)s)",
+        help="of a language; m3retrieve: a folder; bioasq: all (default %(default)s)",
     )
     command.add_argument("--gzip", action="store_true", help="umls: packed files")
     command.add_argument("--crlf", action="store_true", help="umls: lines end with CR LF")
-    command.add_argument("--malformed", action="store_true", help="umls: the last line of MRCONSO is broken off")
+    command.add_argument(
+        "--malformed",
+        action="store_true",
+        help="umls: the last line of MRCONSO is broken off; m3retrieve: absent images, other grades",
+    )
 
 
 def generate(options: argparse.Namespace) -> None:
