@@ -16,7 +16,7 @@ from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
 
 N = 3
-BLOCK = 2000  # sets whose vectors are held at once
+BLOCK = 500  # sets whose vectors are held at once
 
 
 class Validators:
@@ -30,6 +30,7 @@ class Validators:
 
     Raises:
         InputError: they are not three different ones, one is not known, has no vectors, or something of it lacks.
+        SystemLoadError: one does not load or fails its check.
     """
 
     def __init__(self, cache: Cache, names: Sequence[str], *, load: LoadOptions, progress: Progress) -> None:
@@ -38,6 +39,8 @@ class Validators:
         self.names = tuple(names)
         self._entries = [dense(name, load) for name in names]
         self._cache, self._load, self._progress = cache, load, progress
+        for entry in self._entries:  # better known before hours of work for the others
+            self._bench().encoder(entry)
 
     def cosines(self, members: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """Mean pairwise cosine of each set of texts by each encoder, ``(n, 3)``.
@@ -48,10 +51,12 @@ class Validators:
         """
         found = np.empty((len(members), N))
         for column, entry in enumerate(self._entries):  # one after the other: three models need not fit at once
-            bench = Workbench(self._cache, options=self._load, progress=self._progress)
-            bench.encoder(entry)
+            bench = self._bench()
             for start in range(0, len(members), BLOCK):
                 part = members[start : start + BLOCK]
                 vectors = bench.vectors(entry, [text for texts in part for text in texts], role="document")
                 found[start : start + BLOCK, column] = mean_pairwise_cosines(vectors, [len(texts) for texts in part])
         return found
+
+    def _bench(self) -> Workbench:
+        return Workbench(self._cache, options=self._load, progress=self._progress)

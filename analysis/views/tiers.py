@@ -107,7 +107,9 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
         mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
         if mine and any(row.tier for row in mine):
-            caption = f"{mine[0].hit_at_1.n:,} queries by the tier they carry · 95 % bootstrap intervals"
+            asked = {row.tier: row.hit_at_1.n for row in mine if row.tier}
+            counts = " · ".join(f"{tier} {n:,}" for tier, n in asked.items())
+            caption = f"Queries by tier: {counts} · 95 % bootstrap intervals"
         elif mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)
             caption = f"Queries whose concept has such a neighbour in the corpus: {counts} · 95 % bootstrap intervals"
@@ -216,7 +218,7 @@ def _evidence(store: Store, task: TaskRow, selection: Selection, labels: dict[st
 def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:
     """All queries first, then tier by tier where queries carry one."""
     yield from _rows(whole, labels, None)
-    for tier in sorted({tier for tier in whole.queries.tier if tier is not None}, key=validations.place):
+    for tier in sorted({tier for tier in whole.queries.tier[whole.domain] if tier is not None}, key=validations.place):
         yield from _rows(whole.part("tier", tier), labels, tier)
 
 

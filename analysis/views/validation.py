@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -173,16 +175,17 @@ def place(tier: str) -> tuple[int, str]:
 
 
 def by_tier(rows: Sequence[TierRow]) -> Sentence | None:
-    """How the best system does on the first and the last tier; None where queries carry fewer than two."""
+    """How the best system does on the first and the last tier; None where queries carry none."""
     names = list(dict.fromkeys(row.tier for row in rows if row.tier is not None))
     whole = [row for row in rows if row.tier is None and row.hit_at_1.value is not None]
-    if len(names) < 2 or not whole:
+    if not names or not whole:
         return None
     best = max(whole, key=lambda row: row.hit_at_1.value or 0.0).system
     found = {row.tier: row.hit_at_1 for row in rows if row.system == best}
-    parts = [f"{round(100 * (found[name].value or 0))} of 100 {name} queries" for name in (names[0], names[-1])]
+    ends = dict.fromkeys((names[0], names[-1]))
+    parts = [f"{round(100 * (found[name].value or 0))} of 100 {name} queries" for name in ends]
     return Sentence(
-        f"{best.short} puts an answer at rank 1 for {parts[0]} and {parts[1]}.",
+        f"{best.short} puts an answer at rank 1 for {' and '.join(parts)}.",
         f"{counted(len(whole), 'system')} ran." if len(whole) > 1 else "",
     )
 
@@ -204,6 +207,15 @@ def sets(store: Store, selection: Selection) -> str:
     if "validators" not in made:
         raise InputError(f"task {task.name}: has no confusion sets; build mmed-task2 makes some")
     return str(made["sets"])
+
+
+def sets_table(store: Store, selection: Selection) -> tuple[list[str], list[list[object]]]:
+    """The same as a header and rows. Raises as :func:`sets`."""
+    header, *lines = csv.reader(io.StringIO(sets(store, selection)))
+    numbers = [name.startswith("cosine ") for name in header]
+    return header, [
+        [float(cell) if number else cell for number, cell in zip(numbers, line, strict=True)] for line in lines
+    ]
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Iterator[Count]:

@@ -52,8 +52,8 @@ def show(found: Validation, frame: Frame, *, task: str) -> None:
         "How far validators agree",
     )
     _order(found, frame)
-    csv = ui.answer(view.sets, frame.selection)
-    ui.download_text("CSV of every set", csv, file=f"confusion-sets-{task}.csv")
+    store, selection = ui.store(), frame.selection
+    ui.download_later("CSV of every set", lambda: view.sets_table(store, selection), file=f"confusion-sets-{task}.csv")
 
 
 def _cosines(found: Validation) -> None:

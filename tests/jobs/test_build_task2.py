@@ -6,16 +6,20 @@ from collections import Counter
 
 import pytest
 
+from analysis.benchmarks import mmed_task1
 from analysis.benchmarks.confusion_sets import from_csv
 from analysis.benchmarks.mmed_task2 import Options
 from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError
+from analysis.jobs import build_mmed
 from analysis.jobs.build_task2 import build_task2
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
 from analysis.systems.weights import LoadOptions
-from tests.confusion import BENCHMARK, VALIDATORS, at_home
+from analysis.views.selection import Selection
+from analysis.views.validation import sets_table
+from tests.confusion import BENCHMARK, VALIDATORS, at_home, told
 
 LOAD = LoadOptions(allow_code=True)
 
@@ -76,6 +80,9 @@ def test_the_list_of_sets_comes_from_the_command_line(command, confusion_folder)
     code, out, _ = command("export", "--benchmark", BENCHMARK, "--format", "sets", cache=cache)
     assert code == 0
     assert from_csv(out) == verdicts_of(confusion_folder)
+    header, rows = sets_table(read.open_store(Cache(cache)), Selection(BENCHMARK))
+    assert header == out.splitlines()[0].split(",")
+    assert [tuple(row[6:9]) for row in rows] == [verdict.cosines for verdict in verdicts_of(confusion_folder)]
     code, out, _ = command("show", "tiers", "--benchmark", BENCHMARK, cache=cache)
     (task,) = json.loads(out)["tasks"]
     assert [row["made"] for row in task["validation"]["counts"]][:3] == ["synonym", "sibling", "related"]
@@ -111,8 +118,15 @@ def test_ended_in_the_middle_and_begun_again_it_ends_with_the_same_bytes(command
     assert exported(command, own.root, tmp_path / "two") == first
     assert verdicts_of(own.root.parent) == verdicts_of(confusion_folder)
     address = build_task2(own, options=options, validators=VALIDATORS, load=LOAD, progress=silent)[0]
-    assert len(read.open_store(own).benchmarks()) == 1
-    assert address == f"{BENCHMARK}@{read.open_store(own).benchmarks()[0].version}"
+    told(tmp_path, "generate-sources", "mmedbench", tmp_path / "questions", "--seed", "3", "--concepts", "200")
+    asked = mmed_task1.Options(confusion_folder / "umls", tmp_path / "questions", least=15, negatives=20)
+    beside = build_mmed.build_task1(own, options=asked, tagger=None, load=LOAD, progress=silent)[0]
+    store = read.open_store(own)
+    (row,) = store.benchmarks()
+    assert beside == address == f"{BENCHMARK}@{row.version}"
+    assert {task.name for task in store.tasks(row.benchmark_id)} == {"t1-alignment", "t2-discrimination"}
+    assert set(row.settings["built"]) == {"t1-alignment", "t2-discrimination"}
+    assert {note.partition(":")[0] for note in row.notes} >= {"Alignment", "Discrimination"}
 
 
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10_same", "recall_at_10_cross", "rr", "ap")

@@ -50,5 +50,8 @@ def test_tiers_stand_in_the_order_of_their_difficulty(evidence):
         task.takeaway.bold
         == "half puts an answer at rank 1 for 100 of 100 synonym queries and 0 of 100 related queries."
     )
+    assert task.caption == "Queries by tier: synonym 2 · sibling 2 · related 4 · 95 % bootstrap intervals"
+    (part,) = tiers.page(evidence.store, Selection("tiered", where=(("tier", "sibling"),))).tasks
+    assert part.takeaway.bold == "half puts an answer at rank 1 for 50 of 100 sibling queries."
     assert task.validation is None
     assert task.compares
