@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.benchmarks import invented
-from analysis.cli import build_task1, build_task3, output
+from analysis.cli import build_task1, build_task2, build_task3, output
 from analysis.cli.building import Build, Make
 from analysis.errors import InputError
 
-BUILDS: Mapping[str, Build] = {"mmed-task1": build_task1, "mmed-task3": build_task3}
+BUILDS: Mapping[str, Build] = {
+    "mmed-task1": build_task1,
+    "mmed-task2": build_task2,
+    "mmed-task3": build_task3,
+}
 FLAGS = tuple(dict.fromkeys(flag for module in BUILDS.values() for flag in module.FLAGS))
 """What only these builds may be told."""
 

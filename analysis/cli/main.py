@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import import_vectors, licensed, manage, notes, own_systems, query, read, systems, work
+from analysis.cli import card, import_vectors, licensed, manage, notes, own_systems, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -61,6 +61,10 @@ def parser() -> argparse.ArgumentParser:
     forgotten.add_argument("name", metavar="NAME", help="as it was added")
     _add_manage(commands)
     _add_reading(commands)
+    text = "all that is known of a benchmark, for an appendix"
+    card.card_arguments(_command(commands, "card", card.card, text))
+    text = "what the tasks of a benchmark share, or what of them occurs in a file that something was trained on"
+    card.separation_arguments(_command(commands, "separation", card.separation, text))
     _add_notes(commands)
     return top
 
