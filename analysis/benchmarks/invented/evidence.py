@@ -90,7 +90,7 @@ def _planted(rows: list[dict[str, Any]], asked: list[_Asked], table: list[tuple[
 def _asked(of: Concepts, place: int) -> _Asked:
     """What a question asks of: plain ones of any concept, the others of concepts that every language has a name for."""
     kind = KINDS[place % len(KINDS)]
-    named = np.flatnonzero(traps.everywhere(of.numbers))
+    named = np.flatnonzero(traps.everywhere(of.numbers) & ~traps.alike(of.numbers))  # by two words
     several = [int(named[(place + number) % len(named)]) for number in range(4)]
     concepts = {PLAIN: [place % of.n], ONE_LOST: several, NAMELESS: []}.get(kind, several[:1])
     abbreviation = PROTECTED[place // 3 % len(PROTECTED)] if place % 3 == 0 else None
