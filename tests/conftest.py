@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from analysis.benchmarks import icd10
+from analysis.benchmarks import icd10, invented
+from analysis.benchmarks.invented import Request
 from analysis.jobs.build import build_icd10
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
@@ -101,6 +102,11 @@ def confusion_folder(once):
         confusion.build(folder)
 
     return once("confusion", build)
+
+
+def invented_patents(once):
+    """A folder with invented patents, queries and a transcript, made once a test run."""
+    return once("patents", lambda folder: invented.write(folder, Request("patents", seed=4, concepts=47, questions=20)))
 
 
 @pytest.fixture

@@ -59,6 +59,22 @@ AGREEMENT = (
     ("AC1", "Gwet's: the same, but steady where nearly all items are alike, where κ collapses."),
 )
 
+AUDITS = (
+    (
+        "Accuracy",
+        "Share of judgements that say what the benchmark says: relevant (a grade of 1 or more) or not; faithful; the "
+        "same tier. A pair that nobody had judged is not relevant in the benchmark, here as everywhere.",
+    ),
+    ("κ", "Cohen's kappa: agreement beyond what the two sides' own frequencies make likely. 0 is chance, 1 is all."),
+    ("AC1", "Gwet's: the same, but steady where nearly all items have one label, where κ collapses."),
+    ("MAE", "Mean absolute error of grades, where there are others than 0 and 1. 0 is best."),
+    (
+        "People together",
+        "Each item once, as the majority of the people who judged it says. Items without a majority are left out and "
+        "counted as tied: of two people all on which they differ, so that this row looks better than either.",
+    ),
+)
+
 WHAT_IF = (
     ("Subtract the mean", "From each vector the mean of all documents, or of all queries, in its language."),
     ("RRF", "A document's score sums 1 ÷ (k + its rank) over the lists. A small k trusts the first ranks most."),
