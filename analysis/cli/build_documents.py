@@ -65,7 +65,6 @@ def arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--mode", metavar="a,b", help=f"of queries (default {','.join(MODES)})")
     group.add_argument("--strategy", metavar="a,b", help=f"of queries, among {', '.join(STRATEGIES)} (default: all)")
     group.add_argument("--per-language", type=int, metavar="N", help="queries of each language, mode and strategy")
-    group.add_argument("--seed", type=int, metavar="N", help="of the sample of queries (default 1)")
     group.add_argument("--endpoint", metavar="URL", help="a chat endpoint as OpenAI has it, to write queries")
     group.add_argument("--model", metavar="NAME", help="that writes queries")
     group.add_argument("--verifier", metavar="NAME", help="the model that judges them")

@@ -47,7 +47,7 @@ KINDS = (
 """What is planted in a question, over and over; every third question has an abbreviation."""
 
 KEPT_BACK = {WORN: 5, WORN_OUT: 3}
-"""Of the nine words of such a question, how many come back."""
+"""Of the nine words of such a question, or ten where its term ends with a digit, how many come back."""
 
 
 class _Asked(NamedTuple):
@@ -90,7 +90,7 @@ def _planted(rows: list[dict[str, Any]], asked: list[_Asked], table: list[tuple[
 def _asked(of: Concepts, place: int) -> _Asked:
     """What a question asks of: plain ones of any concept, the others of concepts that every language has a name for."""
     kind = KINDS[place % len(KINDS)]
-    named = np.flatnonzero(traps.everywhere(of.numbers) & ~traps.alike(of.numbers))  # by two words
+    named = np.flatnonzero(traps.everywhere(of.numbers))
     several = [int(named[(place + number) % len(named)]) for number in range(4)]
     concepts = {PLAIN: [place % of.n], ONE_LOST: several, NAMELESS: []}.get(kind, several[:1])
     abbreviation = PROTECTED[place // 3 % len(PROTECTED)] if place % 3 == 0 else None
