@@ -72,10 +72,16 @@ def _joined(row: BenchmarkRow, benchmark: Benchmark) -> Benchmark:
     return replace(
         benchmark,
         version=row.version,
-        source="; ".join(dict.fromkeys((row.source, benchmark.source))),
+        licence=_both(row.licence, benchmark.licence),
+        source=_both(row.source, benchmark.source),
         notes=tuple(dict.fromkeys((*others, *benchmark.notes))),
         settings={**benchmark.settings, BUILT: built},
     )
+
+
+def _both(known: str, new: str) -> str:
+    """What is said of the tasks stored and of this one, each once: a task may be built again."""
+    return "; ".join(dict.fromkeys((*known.split("; "), *new.split("; "))))
 
 
 def _built(settings: Mapping[str, object]) -> dict[str, Any]:

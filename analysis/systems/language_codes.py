@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from analysis.errors import InputError
@@ -120,10 +120,10 @@ def languages_of(name: str, tokenizer: Any, config: Mapping[str, Any]) -> Langua
     )
 
 
-def refused(name: str, known: Languages, *, source: str, target: str) -> InputError:
-    """Why a model cannot do that."""
+def refused(name: str, known: Sequence[Languages], *, source: str, target: str) -> InputError:
+    """Why one model or several cannot do that."""
     wanted = f"{language_name(source)} ({source}) into {language_name(target)} ({target})"
-    return InputError(f"translator {name}: does not translate {wanted}; it {known}")
+    return InputError(f"translator {name}: does not translate {wanted}; it {', and '.join(map(str, known))}")
 
 
 def _coded(pattern: re.Pattern[str], vocabulary: Iterable[str]) -> Iterable[tuple[str, str, str]]:

@@ -113,7 +113,7 @@ class Translators:
         for model in self._models:
             if model.languages.way(source, target):
                 return model
-        raise refused(self.name, self._models[0].languages, source=source, target=target)
+        raise refused(self.name, [model.languages for model in self._models], source=source, target=target)
 
 
 class Model:
@@ -186,7 +186,7 @@ class Model:
         """Each text in another language; see :class:`Translators`."""
         way = self.languages.way(source, target)
         if way is None:
-            raise refused(self.name, self.languages, source=source, target=target)
+            raise refused(self.name, [self.languages], source=source, target=target)
         space = {
             "model": self._digest,
             "source": source,
@@ -214,12 +214,19 @@ class Model:
             todo = [place for place in order[start : start + CHUNK] if kept.get(texts[place]) is None]
             if todo:
                 some = [texts[place] for place in todo]
-                kept.add(dict(zip(some, self._made(some, lengths[todo], way), strict=True)))
+                kept.add(dict(zip(some, self._sound(some, lengths[todo], way), strict=True)))
         self._progress(step, len(texts), len(texts))
 
     def _lengths(self, texts: Sequence[str]) -> NDArray[np.int64]:
         rows = self._tokenizer(list(texts), verbose=False)["input_ids"] if texts else []
         return np.fromiter(map(len, rows), np.int64, count=len(texts))
+
+    def _sound(self, texts: Sequence[str], lengths: NDArray[np.int64], way: Way) -> list[Made]:
+        """What the model makes of texts; an error of the library, as over a tokeniser that does not fit, in words."""
+        try:
+            return self._made(texts, lengths, way)
+        except (IndexError, ValueError, RuntimeError) as error:
+            raise SystemLoadError(f"{self.name}: loads, and cannot translate: {first_line(error)}") from error
 
     def _made(self, texts: Sequence[str], lengths: NDArray[np.int64], way: Way) -> list[Made]:
         found: dict[int, Made] = {}

@@ -1,13 +1,15 @@
 """Task 3 from generated sources to a stored benchmark: by command, the same bytes again, whatever was ended."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from analysis.benchmarks import mmed_task3
 from analysis.benchmarks.mmed_task3 import Options
 from analysis.cli import main
 from analysis.errors import JobCancelledError
-from analysis.jobs import build_evidence
+from analysis.jobs import build_evidence, build_mmed
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store import read
@@ -106,6 +108,14 @@ def test_task_1_and_task_3_of_one_umls_stand_side_by_side(command, sources, tmp_
     cards = {card.task.name: card for card in data.card(store, NAME).tasks}
     assert cards["t1-alignment"].translations is None
     assert cards["t3-evidence"].tagging is None
+    assert command("build", "mmed-task1", *first, cache=tmp_path / "c")[0] == 0
+    options = Options(sources / "bioasq", sources / "bioasq" / "translations.tsv", sources / "umls")
+    other = replace(mmed_task3.build(options, Cache(tmp_path / "c").terms), licence="Mine")
+    for _ in range(2):
+        build_mmed.stored(Cache(tmp_path / "c"), other, progress=silent)
+    (again,) = read.open_store(Cache(tmp_path / "c")).benchmarks()
+    assert (again.source, again.licence) == (row.source, "CC0 1.0; Mine")
+    assert row.source.count("; ") == 1
 
 
 @pytest.fixture(scope="module")

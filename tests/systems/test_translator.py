@@ -152,6 +152,8 @@ def test_several_models_are_one_translator(models, tmp_path):
     both.check(source="en", target="es")
     alone = made(models, "pair", kept=tmp_path).translate(TEXTS[:2], source="en", target="es")
     assert both.translate(TEXTS[:2], source="en", target="es") == alone  # the first that knows the pair
+    with pytest.raises(InputError, match="it translates en into es, and translates between en, es, ja, zh"):
+        both.check(source="en", target="ru")
     there = made(models, "many", kept=tmp_path).translate(TEXTS[:2], source="es", target="en")
     assert both.translate(TEXTS[:2], source="es", target="en") == there
 
@@ -204,6 +206,11 @@ def test_what_does_not_load_is_said(models, tmp_path):
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(SystemLoadError, match="is a pickle; only safetensors are loaded"):
         made(tmp_path, "pickled")
+    other = shutil.copytree(models / "tagged", tmp_path / "other")
+    for name in ("model.safetensors", "config.json"):
+        shutil.copy(models / "pair" / name, other / name)  # whose vocabulary is smaller
+    with pytest.raises(SystemLoadError, match="other: loads, and cannot translate: index out of range"):
+        made(tmp_path, "other", kept=tmp_path / "kept").translate(["a"], source="en", target="es")
     lacking = shutil.copytree(models / "pair", tmp_path / "lacking")
     from safetensors.torch import load_file, save_file
 

@@ -47,7 +47,7 @@ KINDS = (
 """What is planted in a question, over and over; every third question has an abbreviation."""
 
 KEPT_BACK = {WORN: 5, WORN_OUT: 3}
-"""Of the nine words of such a question, how many come back."""
+"""Of the nine words of such a question, or ten where its term ends with a digit, how many come back."""
 
 
 class _Asked(NamedTuple):
