@@ -340,6 +340,8 @@ def test_the_commands(cache, tmp_path, capsys):
         (("--ids",), "--ids goes with --against or --file"),
         (("--columns", "text"), "--columns goes with --against"),
         (("--file", "other.csv"), "was looked for in train.csv"),
-        (("--file", "x", "--against", "y"), "expected one of them"),
+        (("--file", "x", "--against", "y"), "--against and --file: expected one of them"),
     ):
         assert words in said("separation", "--benchmark", "overlapping", *wrong, code=1).err
+    assert "forgotten" in said("separation", "--benchmark", "overlapping", "--forget", "train.csv").err
+    assert "no file yet" in said("separation", "--benchmark", "overlapping", "--forget", "train.csv", code=1).err
