@@ -94,6 +94,11 @@ class Cache:
         """What translation models made of texts, one folder a model and pair of languages; it can be made anew."""
         return self.root / "translations"
 
+    @property
+    def transcripts(self) -> Path:
+        """What models answered that wrote queries, one file a benchmark: removed, they have to be asked again."""
+        return self.root / "transcripts"
+
 
 def cache(folder: str | Path | None = None) -> Cache:
     """The cache in force: the argument, else ``BABELSCOPE_CACHE``, else ``cache/`` beside the app."""

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from analysis.views import method
-from pages.shared import method_tables, papers_parts, tables, ui
+from pages.shared import method_tables, papers_parts, picture_parts, tables, ui
 
 with ui.page(ui.METHOD, every_task=True) as frame:
     view = ui.answer(method.page, frame.selection)
     ui.takeaway(method_tables.summary(view))
     ui.grey(method_tables.outline(view))
+    picture_parts.measure_name(frame)
     for section in view.sections:
         st.header(section.title, anchor=False)
         tables.show(method_tables.definitions(section))

@@ -31,6 +31,7 @@ CROWDED = 24
 """With more languages cells are too small for numbers: the hover has them."""
 
 GAP = 22
+TICK = 14  # pixels that a tick of the colour bar needs
 """Pixels below each row of heatmaps but the last."""
 
 COLOUR_BAR = 0.93
@@ -315,7 +316,7 @@ def _small_multiples(panels: Sequence[Panel[Any]], grid: Grid) -> go.Figure:
     places, height = _places(len(panels), grid)
     figure = go.Figure()
     figure.update_layout(
-        coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places)),
+        coloraxis=_colour_axis(grid, place=places[0], used=max(place.right for place in places), height=height),
         barmode="overlay",
     )
     theme.dress(figure, dark=grid.dark, height=height)
@@ -370,16 +371,19 @@ def _places(count: int, grid: Grid) -> tuple[list[Place], int]:
     return places, height
 
 
-def _colour_axis(grid: Grid, *, place: Place, used: float) -> dict[str, object]:
+def _colour_axis(grid: Grid, *, place: Place, used: float, height: float) -> dict[str, object]:
     scale = grid.scale
+    ticks = list(scale.ticks.items())
+    if (place.top - place.bottom) * height < len(ticks) * TICK:
+        ticks = [ticks[0], ticks[-1]]
     return {
         "colorscale": [list(stop) for stop in scale.colours],
         "cmin": scale.low,
         "cmax": scale.high,
         "colorbar": {
             "title": {"text": scale.title, "side": "right"},
-            "tickvals": list(scale.ticks),
-            "ticktext": list(scale.ticks.values()),
+            "tickvals": [value for value, _ in ticks],
+            "ticktext": [words for _, words in ticks],
             "thickness": 10,
             "outlinewidth": 0,
             "len": place.top - place.bottom,

@@ -22,10 +22,13 @@ from analysis.languages import canonical
 from analysis.model import NEVER, Interval
 from analysis.store.read import RunRow, Store, TaskRow
 from analysis.systems import truncation
+from analysis.views import audits as audits_view
+from analysis.views import audits_export
 from analysis.views import causes as causes_view
 from analysis.views import data as data_view
 from analysis.views import embedding_map as map_view
 from analysis.views import fairness as fairness_view
+from analysis.views import m3retrieve as m3retrieve_view
 from analysis.views import method as method_view
 from analysis.views import overview as overview_view
 from analysis.views import published as published_view
@@ -196,10 +199,20 @@ def _run(store: Store, run: RunRow) -> dict[str, Any]:
     }
 
 
+def _list_audits(store: Store, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Cells of one benchmark, or of all."""
+    names = [options.benchmark] if options.benchmark else [row.name for row in store.benchmarks() if row.current]
+    for name in names:
+        for asked, extra in slices(store, argparse.Namespace(**{**vars(options), "benchmark": name})):
+            for row in audits_export.cells(audits_view.audits(store, asked)):
+                yield {"benchmark": name, **row, **_slice_value(extra)}
+
+
 _LISTS: dict[str, Callable[[Store, argparse.Namespace], Iterator[dict[str, Any]]]] = {
     "benchmarks": _list_benchmarks,
     "tasks": _list_tasks,
     "runs": _list_runs,
+    "audits": _list_audits,
 }
 
 
@@ -418,6 +431,8 @@ VIEWS: dict[str, Callable[[Store, Selection], object]] = {
     "fairness": fairness_view.page,
     "recoverability": recoverability_view.recoverability,
     "significance": significance_view.significance,
+    "audits": audits_view.audits,
+    "images": m3retrieve_view.page,
     "map": map_view.page,
     "causes": causes_view.page,
     "queries": _show_queries,

@@ -128,13 +128,13 @@ class Source:
             unpacked.seek(0)
             yield unpacked
 
-    def records(self) -> Iterator[tuple[int, list[str]]]:
+    def records(self, *, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
         """All records of a CSV with the physical line that each begins on; blank lines are none.
 
         Raises:
             InputError: it is no UTF-8; or, once that record is reached, a quote is left open.
         """
-        reader = csv.reader(_whole_lines(self.texts()), strict=True)
+        reader = csv.reader(_whole_lines(self.texts()), delimiter=separator, strict=True)
         line = 1
         try:
             for cells in reader:

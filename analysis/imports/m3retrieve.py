@@ -18,6 +18,7 @@ from analysis.errors import InputError
 from analysis.imports import beir, subsets, tables
 from analysis.imports.faults import Faults
 from analysis.imports.parts import Options, Parts
+from analysis.imports.qrels import Qrels
 from analysis.imports.records import IMAGES, Record
 from analysis.imports.subsets import Side, Subset
 
@@ -26,6 +27,7 @@ IMAGE = ("image_path", "img_path", "image", "img")
 SPECIALTY = "specialty"
 TASK = "retrieval_task"
 TABLES = (".jsonl", ".parquet")
+GRADED = "judgements of other grades than 0 and 1: M3Retrieve's are binary, so that nDCG@10 is not its nNDCG@10"
 
 
 def parts(path: Path, options: Options, faults: Faults) -> Parts:
@@ -63,7 +65,13 @@ def parts(path: Path, options: Options, faults: Faults) -> Parts:
         documents=Side(replace(documents, known=known, needed=needed), _with_image, apart=IMAGES),
         queries=Side(tables.queries(options.renamed, text=TEXT), _with_image),
     )
-    return replace(made, images=path)
+
+    def judgements() -> Qrels:
+        found = made.judgements()
+        made.notices.update({GRADED: sum(row.grade not in (0, 1) for row in found.grades.values())})
+        return found
+
+    return replace(made, images=path, judgements=judgements)
 
 
 def _table(folder: Path, stem: str, endings: tuple[str, ...] = TABLES) -> list[Path]:

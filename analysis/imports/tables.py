@@ -150,7 +150,7 @@ def form_of(path: Path) -> str:
     return "json" if head.lstrip().startswith(b"{") else "csv"
 
 
-def read(path: Path, columns: Columns, *, faults: Faults, kind: str) -> Records:
+def read(path: Path, columns: Columns, *, faults: Faults, kind: str, separator: str = ",") -> Records:
     """Yield each row as a record under the names of our fields, with its physical line or, in Parquet, its row.
 
     Cells of a CSV or TSV stay text; a TSV has no quotes. Numbers of Parquet become text.
@@ -160,6 +160,7 @@ def read(path: Path, columns: Columns, *, faults: Faults, kind: str) -> Records:
         columns: what they are called.
         faults: takes rows of another width.
         kind: what a lenient import does about such a row.
+        separator: between the cells of a CSV.
 
     Raises:
         InputError: the file cannot be read, is empty, or lacks a column.
@@ -175,7 +176,8 @@ def read(path: Path, columns: Columns, *, faults: Faults, kind: str) -> Records:
                 known[keys] = columns.fields(keys)
             yield where, named(record, known[keys])
     else:
-        yield from _delimited(path, form, columns, faults, kind)
+        rows = _csv(path, separator) if form == "csv" else _tsv(path)
+        yield from _delimited(path, rows, columns, faults, kind)
 
 
 def named(record: Record, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -183,8 +185,9 @@ def named(record: Record, fields: Mapping[str, str]) -> dict[str, Any]:
     return {fields.get(name, name): value for name, value in record.items()}
 
 
-def _delimited(path: Path, form: str, columns: Columns, faults: Faults, kind: str) -> Records:
-    rows = _csv(path) if form == "csv" else _tsv(path)
+def _delimited(
+    path: Path, rows: Iterator[tuple[int, list[str]]], columns: Columns, faults: Faults, kind: str
+) -> Records:
     line, header = next(rows, (0, []))
     names = [name.strip() for name in header]
     if not names:
@@ -205,10 +208,10 @@ def _delimited(path: Path, form: str, columns: Columns, faults: Faults, kind: st
         )
 
 
-def _csv(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(BLOCK)  # documents are longer than Python's 128 KB
     with opened(path) as source:
-        yield from source.records()
+        yield from source.records(separator=separator)
 
 
 def _tsv(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -1,6 +1,6 @@
 """Long work: builds benchmarks and runs systems, on the command line or in a child process that a page starts."""
 
-from analysis.jobs import annotate, own_systems, what_if
+from analysis.jobs import annotate, audit_sheet, import_audit, own_systems, what_if
 from analysis.jobs.first_rows import Preview, preview
 from analysis.jobs.manage import LATER
 from analysis.jobs.places import allowed, folders, receive
@@ -43,10 +43,12 @@ __all__ = [
     "again",
     "allowed",
     "annotate",
+    "audit_sheet",
     "begin",
     "cancel",
     "confirm",
     "folders",
+    "import_audit",
     "last_words",
     "launch",
     "listed",

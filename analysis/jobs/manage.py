@@ -11,7 +11,7 @@ from analysis.jobs.imports import check_names, labels_of
 from analysis.jobs.stored import check_new_system, check_ran, only_task, opened
 from analysis.model import Progress
 from analysis.paths import Cache
-from analysis.store import notes, write
+from analysis.store import audits, notes, write
 from analysis.store.read import BenchmarkRow, RunRow, Store, TaskRow
 from analysis.store.write import Writer
 from analysis.systems import catalogue
@@ -158,6 +158,7 @@ def rename_benchmark(cache: Cache, name: str, new: str, *, progress: Progress) -
         writer.rename_benchmark(name, new=new)
         progress("rename", 1, 1)
     notes.rename_benchmark(cache, name, new=new)
+    audits.rename_benchmark(cache, name, new=new)
 
 
 def rename_system(cache: Cache, name: str, new: str, *, progress: Progress) -> None:

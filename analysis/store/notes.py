@@ -1,5 +1,7 @@
 """Tags and notes in ``notes.sqlite``, which several people write while they and others read.
 
+Judgements of audits stand in the same file (:mod:`analysis.store.audits`), because the same holds for them.
+
 The file is SQLite's, with a write-ahead log, apart from the generations of the store: a note must not wait for a job,
 and outlives a rebuild of its benchmark. Every call opens a connection of its own and every write is one transaction:
 threads and processes queue for some seconds, and a kill at any point leaves all of it or nothing. As for every
@@ -52,6 +54,55 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """CREATE TRIGGER annotation_updated AFTER UPDATE ON annotation
            BEGIN UPDATE state SET changes = changes + 1; END""",
         """CREATE TRIGGER annotation_deleted AFTER DELETE ON annotation
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+    ),
+    (
+        """CREATE TABLE audit_sheet (
+               sheet TEXT PRIMARY KEY,
+               benchmark TEXT NOT NULL,
+               task TEXT NOT NULL,
+               question TEXT NOT NULL,
+               seed INTEGER NOT NULL,
+               per_language INTEGER NOT NULL,
+               created_at TEXT NOT NULL
+           ) STRICT""",
+        """CREATE TABLE audit_row (
+               name TEXT PRIMARY KEY,
+               sheet TEXT NOT NULL,
+               place INTEGER NOT NULL,
+               query_id TEXT NOT NULL,
+               other_id TEXT NOT NULL,
+               told TEXT NOT NULL,
+               drawn TEXT NOT NULL,
+               texts TEXT NOT NULL
+           ) STRICT""",
+        """CREATE TABLE audit (
+               audit_id INTEGER PRIMARY KEY AUTOINCREMENT,
+               benchmark TEXT NOT NULL,
+               task TEXT NOT NULL,
+               question TEXT NOT NULL,
+               query_id TEXT NOT NULL,
+               other_id TEXT NOT NULL,
+               annotator TEXT NOT NULL,
+               kind TEXT NOT NULL,
+               judgement TEXT NOT NULL,
+               comment TEXT NOT NULL,
+               sheet TEXT,
+               file TEXT NOT NULL,
+               created_at TEXT NOT NULL
+           ) STRICT""",
+        """CREATE UNIQUE INDEX audit_once ON audit (benchmark, task, question, query_id, other_id, annotator)""",
+        """CREATE TRIGGER audit_sheet_inserted AFTER INSERT ON audit_sheet
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+        """CREATE TRIGGER audit_sheet_updated AFTER UPDATE ON audit_sheet
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+        """CREATE TRIGGER audit_sheet_deleted AFTER DELETE ON audit_sheet
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+        """CREATE TRIGGER audit_inserted AFTER INSERT ON audit
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+        """CREATE TRIGGER audit_updated AFTER UPDATE ON audit
+           BEGIN UPDATE state SET changes = changes + 1; END""",
+        """CREATE TRIGGER audit_deleted AFTER DELETE ON audit
            BEGIN UPDATE state SET changes = changes + 1; END""",
     ),
 )
@@ -143,9 +194,9 @@ def checked(row: Annotation) -> Annotation:
         InputError: a tag, an author, a system or a note that is none, or neither tag nor note.
     """
     row = row._replace(author=same_text_key(row.author), tag=None if row.tag is None else same_text_key(row.tag))
-    _check_name("author", row.author)
+    check_name("author", row.author)
     if row.tag is not None:
-        _check_name("tag", row.tag)
+        check_name("tag", row.tag)
     if row.system is not None and (not row.system.strip() or "," in row.system):
         raise InputError(f"system {_shown(row.system)}: expected a name without a comma")
     _check_note(row.note)
@@ -154,7 +205,12 @@ def checked(row: Annotation) -> Annotation:
     return row
 
 
-def _check_name(what: str, name: str) -> None:
+def check_name(what: str, name: str) -> None:
+    """Refuse what no tag and no person can be called.
+
+    Raises:
+        InputError: it is empty, too long, or has a comma or a control character.
+    """
     if not name or "," in name or not name.isprintable() or len(name) > LONGEST_NAME:
         raise InputError(f"{what} {_shown(name)}: expected 1 to {LONGEST_NAME} printable characters without a comma")
 
@@ -180,7 +236,7 @@ def listed(cache: Cache, benchmark: str, wanted: NoteFilter = EVERYTHING) -> lis
         StoreError: the file is damaged, or a newer program wrote it.
     """
     task, query_id = _only(wanted.tasks), _only(wanted.query_ids)
-    with _reading(cache) as connection:
+    with reading(cache) as connection:
         found = _of_benchmark(connection, benchmark, task=task, query_id=query_id) if connection else []
     return chosen(found, wanted)
 
@@ -206,14 +262,14 @@ def chosen(rows: Iterable[Annotation], wanted: NoteFilter) -> list[Annotation]:
 
 
 def version(cache: Cache) -> str:
-    """What changes whenever an annotation does, whichever process writes it; empty while there is no file.
+    """What changes whenever an annotation or an audit does, whichever process writes it; empty while there is no file.
 
     A counter that triggers of the file move on, after what the file was called at random when it was made.
 
     Raises:
         StoreError: the file is damaged, or a newer program wrote it.
     """
-    with _reading(cache) as connection:
+    with reading(cache) as connection:
         return str(connection.execute("SELECT made || '-' || changes FROM state").fetchone()[0]) if connection else ""
 
 
@@ -244,7 +300,7 @@ def add(cache: Cache, row: Annotation, *, append: bool = False) -> Annotation:
         InputError: both notes together are too long.
         StoreError: the file cannot be written, is damaged, or a newer program wrote it.
     """
-    with _writing(cache) as connection:
+    with writing(cache) as connection:
         written = connection.execute(
             """INSERT INTO annotation (benchmark, task, query_id, query_language, document_language, system, author,
                                        tag, note, created_at, updated_at)
@@ -272,7 +328,7 @@ def remove(cache: Cache, annotation_id: int, *, author: str) -> bool:
     """
     if not cache.notes.exists():
         return False
-    with _writing(cache) as connection:
+    with writing(cache) as connection:
         removed = connection.execute(
             "DELETE FROM annotation WHERE annotation_id = ? AND author = ?", [annotation_id, author]
         )
@@ -294,7 +350,7 @@ def merge(cache: Cache, rows: Sequence[Annotation], *, dry_run: bool = False) ->
         return Merged(0, 0, 0)
     if dry_run:
         return _counts(_known(listed(cache, rows[0].benchmark)), rows)
-    with _writing(cache) as connection:
+    with writing(cache) as connection:
         return _merge(connection, rows)
 
 
@@ -306,7 +362,7 @@ def rename_benchmark(cache: Cache, name: str, *, new: str) -> None:
     """
     if not cache.notes.exists():
         return
-    with _writing(cache) as connection:
+    with writing(cache) as connection:
         rows = _of_benchmark(connection, name)
         connection.execute("DELETE FROM annotation WHERE benchmark = ?", [name])
         _merge(connection, [row._replace(benchmark=new) for row in rows])
@@ -320,7 +376,7 @@ def rename_system(cache: Cache, name: str, *, new: str) -> None:
     """
     if not cache.notes.exists():
         return
-    with _writing(cache) as connection:
+    with writing(cache) as connection:
         names = connection.execute("SELECT DISTINCT benchmark FROM annotation WHERE system = ?", [name]).fetchall()
         rows = [row for (benchmark,) in names for row in _of_benchmark(connection, benchmark) if row.system == name]
         connection.execute("DELETE FROM annotation WHERE system = ?", [name])
@@ -376,7 +432,7 @@ def _merge(connection: sqlite3.Connection, rows: Sequence[Annotation]) -> Merged
 
 
 @contextlib.contextmanager
-def _reading(cache: Cache) -> Iterator[sqlite3.Connection | None]:
+def reading(cache: Cache) -> Iterator[sqlite3.Connection | None]:
     """One look at the file as it stands; None where nothing was ever written."""
     path = cache.notes
     if not path.exists():
@@ -411,7 +467,7 @@ def _refuse_log(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _writing(cache: Cache) -> Iterator[sqlite3.Connection]:
+def writing(cache: Cache) -> Iterator[sqlite3.Connection]:
     """One transaction, committed only if the block ends without an exception; the file is made where there is none."""
     path = cache.notes
     with on_disk(cache.root):

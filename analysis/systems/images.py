@@ -6,6 +6,7 @@ Pillow has its one home here. Nothing of a file is kept but the vector of what i
 from __future__ import annotations
 
 import hashlib
+import io
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ MOST = 32
 
 BATCH_PIXELS = 2**24
 """Pixels of images that are open at once, where there are several: about 50 MB. One alone has Pillow's own limit."""
+
+PREVIEW = 640
+"""Pixels of the longer side of what a page shows."""
 
 SAME = 1e-4
 """Two vectors of one image differ by less in every number."""
@@ -143,6 +147,19 @@ def opened(file: Path) -> PIL.Image.Image:
             )
         image.load()
         return ImageOps.exif_transpose(image)
+
+
+def preview(file: Path) -> bytes:
+    """An image made small enough for a page, as a PNG.
+
+    Raises:
+        InputError: as :func:`opened`.
+    """
+    found = opened(file).convert("RGB")
+    found.thumbnail((PREVIEW, PREVIEW))
+    out = io.BytesIO()
+    found.save(out, format="PNG")
+    return out.getvalue()
 
 
 @contextmanager

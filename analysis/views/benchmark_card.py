@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from analysis.text import capitalised, counted
+from analysis.views import parallel_documents, tagging, training, translation_quality
 from analysis.views import separation as apart
-from analysis.views import tagging, training, translation_quality
 from analysis.views.data import COUNTED_AS, Card, TaskCard
 from analysis.views.heterogeneity import Balance, LanguageTexts, TaskTexts
 from analysis.views.selection import language_name
@@ -51,8 +51,11 @@ def _reports(task: TaskCard) -> Iterator[str]:
     if task.tagging:
         yield tagging.markdown(task.tagging, title=f"{title}: how the concept of each question was found")
     if task.translations:
-        title = f"{title}: how far the translations may be trusted"
-        yield translation_quality.markdown(task.translations, title=title)
+        told = f"{title}: how far the translations may be trusted"
+        yield translation_quality.markdown(task.translations, title=told)
+    if task.documents:
+        told = f"{title}: what became of the tables and the queries"
+        yield parallel_documents.markdown(task.documents, title=told)
 
 
 def _sizes(tasks: Sequence[TaskCard]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
 from analysis.views.heterogeneity import ITEMS, TaskTexts, heterogeneity
+from analysis.views.parallel_documents import ParallelDocuments, parallel_documents
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
 from analysis.views.separation import Separation, separation
 from analysis.views.tagging import Tagging, tagging
@@ -85,6 +86,7 @@ class TaskCard:
     attributes: tuple[Distribution, ...]
     tagging: Tagging | None = None  # None: nobody had to find that out
     translations: TranslationQuality | None = None  # None: nothing was translated for it
+    documents: ParallelDocuments | None = None  # None: not made of tables of publications
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ def card(store: Store, benchmark: str) -> Card:
             vocabulary=words[side].vocabulary if (side := Side(task.task_id, "document", None)) in words else 0,
             tagging=tagging(row.settings, task.name),
             translations=translation_quality(row.settings, task.name),
+            documents=parallel_documents(row.settings, task.name),
         )
         for task in tasks
     )

@@ -39,13 +39,13 @@ def as_markdown(view: NotesView) -> str:
 
 def _lines(view: NotesView) -> Iterator[str]:
     authors = sorted({row.author for row in view.rows})
-    yield f"# Notes on {_text(view.benchmark.title)}"
+    yield f"# Notes on {one_line(view.benchmark.title)}"
     yield ""
-    yield f"{counted(len(view.rows), 'note')} by {', '.join(map(_text, authors)) or 'nobody'}"
+    yield f"{counted(len(view.rows), 'note')} by {', '.join(map(one_line, authors)) or 'nobody'}"
     titles = {task.name: task.title for task in view.tasks}
     for task in dict.fromkeys(row.task for row in view.rows):
         yield ""
-        yield f"## {_text(titles.get(task, task))}"
+        yield f"## {one_line(titles.get(task, task))}"
         rows = [row for row in view.rows if row.task == task]
         for count in view.by_tag:
             yield from _tag_lines(view, count.tag, [row for row in rows if row.tag == count.tag])
@@ -55,11 +55,11 @@ def _tag_lines(view: NotesView, tag: str | None, rows: Sequence[Annotation]) -> 
     if not rows:
         return
     yield ""
-    yield f"### {UNTAGGED if tag is None else _text(tag)} ({len(rows):,})"
+    yield f"### {UNTAGGED if tag is None else one_line(tag)} ({len(rows):,})"
     for name, group in groupby(rows, key=lambda row: row.query_id):  # they stand together
         said = list(group)
         yield ""
-        yield f"#### {_text(name)} · {_text(said[0].query_language)}"
+        yield f"#### {one_line(name)} · {one_line(said[0].query_language)}"
         yield from _query_lines(view.texts.get((said[0].task, name)))
         yield ""
         for row in said:
@@ -71,26 +71,26 @@ def _query_lines(text: str | None) -> Iterator[str]:
     if text is None:
         yield from ("", "*The query is not stored any more.*")
     elif text.strip():
-        yield from ("", f"> {_text(text)}")
+        yield from ("", f"> {one_line(text)}")
 
 
 def _facts(view: NotesView, row: Annotation) -> Iterator[str]:
     """Badges in words: route, system, author and day."""
     if row.document_language is not None:
-        yield f"{_text(row.query_language)} → {_text(row.document_language)}"
+        yield f"{one_line(row.query_language)} → {one_line(row.document_language)}"
     if row.system is not None:
-        yield _text(view.systems[row.system].short)
-    yield _text(row.author)
+        yield one_line(view.systems[row.system].short)
+    yield one_line(row.author)
     yield row.updated_at[:10]
 
 
 def _note_lines(note: str) -> Iterator[str]:
     """A note as a quotation inside its point of the list, line by line; empty lines part paragraphs."""
-    lines = [_text(line) for line in note.splitlines()]
+    lines = [one_line(line) for line in note.splitlines()]
     for line, following in zip(lines, [*lines[1:], ""], strict=False):
         yield f"  > {line}" + ("\\" if line and following else "") if line else "  >"
 
 
-def _text(text: str) -> str:
+def one_line(text: str) -> str:
     """A text as one line of Markdown that reads the same and does nothing."""
     return MARKS.sub(r"\\\1", CONTROL.sub("\ufffd", SPACE.sub(" ", text)).strip())

@@ -358,6 +358,8 @@ def _collapse_sentence(evidence: Evidence, rows: list[OverviewRow]) -> str:
             drops.append((same.value - cross.value, row.system.short, same.value, cross.value))
     if not drops and not evidence.has_ranks:
         return "The imported scores do not tell same-language from cross-language answers."
+    if not drops and any((same := row.measures.get("recall_at_10_same")) and same.value is not None for row in rows):
+        return "Every answer here is in its query's own language, so there is nothing across languages to measure."
     if not drops:
         return "No answer here is in the query's own language, so same-language measures are blank."
     _, name, same_value, cross_value = max(drops)

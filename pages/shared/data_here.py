@@ -11,6 +11,8 @@ from analysis.views import benchmark_card, data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
 from analysis.views.plain import as_json
 from pages.shared import (
+    data_audits,
+    data_documents,
     data_manage,
     data_separation,
     data_tagging,
@@ -64,6 +66,7 @@ def show(frame: Frame) -> None:
     except StoreError as error:  # a damaged file of one benchmark: what is stored can still be looked at, and deleted
         st.error(tables.literal(str(error)))
     leaderboard.card(frame.benchmark)
+    data_audits.show(frame)
     _stored(stored, frame)
     data_manage.show(stored, frame)
 
@@ -102,10 +105,11 @@ def _downloads(card: Card) -> None:
 
 def _reports(card: Card, frame: Frame) -> None:
     """What the programs that built its tasks have to report."""
-    if any(task.tagging or task.translations for task in card.tasks):
+    if any(task.tagging or task.translations or task.documents for task in card.tasks):
         st.subheader("How it was built", anchor=False)
         data_tagging.show(card, frame)
         data_translations.show(card, frame)
+        data_documents.show(card, frame)
 
 
 def _number(found: int | TextCounts | None) -> str:

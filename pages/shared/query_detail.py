@@ -10,8 +10,8 @@ import streamlit as st
 from analysis import probe
 from analysis.views import one_query
 from analysis.views.one_query import Answer, Listed, OpenedQuery, Place, Version
-from analysis.views.selection import SystemLabel
-from pages.shared import address, glossary, links, tables, ui
+from analysis.views.selection import Selection, SystemLabel
+from pages.shared import address, glossary, links, picture_parts, tables, ui
 from pages.shared.tables import Cell, Markup
 
 LENGTHS = (10, 20, 50, 100)
@@ -20,6 +20,7 @@ LENGTHS = (10, 20, 50, 100)
 def show(found: OpenedQuery, *, dark: bool) -> None:
     """Everything that is known of the query."""
     tables.show(Markup(f'<p class="question">{tables.passage(found.text, language=found.language, dark=dark)}</p>'))
+    picture_parts.of_query(Selection(found.benchmark.address, (found.task.name,)), found.query_id)
     ui.takeaway(found.takeaway)
     known = {"id": found.query_id, "family": found.family, **found.attributes}
     ui.grey(" · ".join(f"{name.replace('_', ' ')} {value}" for name, value in known.items()))

@@ -71,3 +71,27 @@ def test_agreement_at_the_edges():
     assert mean_absolute_error([1, 2, 5], [1, 4, 4]) == 1
     with pytest.raises(ValueError, match="zip"):
         accuracy("ab", "a")
+
+
+labels = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30)
+
+
+@given(labels, st.permutations("abc"))
+def test_agreement_beyond_chance_does_not_care_who_is_first_or_what_labels_are_called(pairs, names):
+    first, second = zip(*pairs, strict=True)
+    called = dict(zip("abc", names, strict=True))
+    for measure in (cohen_kappa, gwet_ac1):
+        value = measure(first, second)
+        assert measure(second, first) == pytest.approx(value, nan_ok=True)
+        renamed = measure([called[one] for one in first], [called[one] for one in second])
+        assert renamed == pytest.approx(value, nan_ok=True)
+        assert np.isnan(value) or value <= 1 + 1e-12
+        if first == second:
+            assert np.isnan(value) or value == pytest.approx(1)
+
+
+@given(labels)
+def test_repeating_every_item_changes_neither(pairs):
+    first, second = zip(*pairs, strict=True)
+    for measure in (cohen_kappa, gwet_ac1):
+        assert measure(first * 2, second * 2) == pytest.approx(measure(first, second), nan_ok=True)

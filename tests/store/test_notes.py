@@ -286,7 +286,7 @@ from pathlib import Path
 from analysis.paths import Cache
 from analysis.store import notes
 from tests.store.test_notes import BASE
-with notes._writing(Cache(Path(sys.argv[1]))) as connection:
+with notes.writing(Cache(Path(sys.argv[1]))) as connection:
     notes._merge(connection, [BASE._replace(query_id=f"q{number}", note="x" * 5000) for number in range(2000)])
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -337,8 +337,8 @@ def test_notes_of_a_newer_program_are_refused_in_every_way(cache):
         with pytest.raises(StoreError) as refused:
             way()
         assert str(refused.value) == (
-            f"{cache.notes}: the notes have schema 99, written by a newer Babelscope; this one knows 1: "
-            "update Babelscope, or choose another cache folder"
+            f"{cache.notes}: the notes have schema 99, written by a newer Babelscope; this one knows "
+            f"{len(notes.STEPS)}: update Babelscope, or choose another cache folder"
         )
     assert state(cache.root) == before
 
