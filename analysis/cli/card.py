@@ -14,7 +14,7 @@ from analysis.cli.read import opened
 from analysis.cli.work import job_name
 from analysis.errors import InputError
 from analysis.jobs.progress import JobProgress, JobResult
-from analysis.jobs.training import TrainingRequest, look_through
+from analysis.jobs.training import TrainingRequest, forget, look_through
 from analysis.store.read import Store
 from analysis.views import benchmark_card, data, training
 from analysis.views.separation import Separation
@@ -48,17 +48,20 @@ def separation_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--lines", action="store_true", help="every line is a text, whatever the file looks like")
     command.add_argument("--file", metavar="F", help="what was found in this file before, by name or SHA-256")
+    command.add_argument("--forget", metavar="F", help="what was found in this file, by name or SHA-256")
     command.add_argument("--ids", action="store_true", help="with a file: each text and concept that occurs in it")
     command.add_argument("--format", choices=["json", "csv", "table"], default="table")
 
 
 def separation(options: argparse.Namespace) -> None:
     """What tasks share; or what of them occurs in a file, which is looked through first where it is named."""
-    file = options.file
-    if options.against:
-        if file:
-            raise InputError("--file and --against: expected one of them")
-        file = _look_through(options)
+    given = [name for name in ("against", "file", "forget") if getattr(options, name)]
+    if len(given) > 1:
+        raise InputError(f"--{given[0]} and --{given[1]}: expected one of them")
+    if options.forget:
+        _forget(options)
+        return
+    file = _look_through(options) if options.against else options.file
     store = opened(options)
     if file is None:
         _refuse(options, ("columns", "concept", "lines", "ids"))
@@ -80,6 +83,14 @@ def _look_through(options: argparse.Namespace) -> str:
         found = training.found_in(store, options.benchmark, options.against.name)
         progress.result(JobResult(f"{found.takeaway.bold} {found.takeaway.rest}", options.benchmark, None, (), {}))
     return found.checksum
+
+
+def _forget(options: argparse.Namespace) -> None:
+    found = training.found_in(opened(options), options.benchmark, options.forget)
+    cache = paths.cache(options.cache)
+    with JobProgress(cache, job_name("separation")) as progress:
+        forget(cache, options.benchmark, found.number, progress=progress)
+    print(f"forgotten: what of {options.benchmark} occurs in {found.file}", file=sys.stderr)
 
 
 def _refuse(options: argparse.Namespace, names: tuple[str, ...]) -> None:

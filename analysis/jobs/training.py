@@ -21,7 +21,7 @@ from analysis.paths import Cache
 from analysis.store import write
 from analysis.store.connection import on_disk
 from analysis.store.read import BenchmarkRow, Store, TaskRow
-from analysis.store.training import LEAST, SPAN, Search
+from analysis.store.training import LEAST, SPAN, Search, trainings
 
 EMPTY = "there is no benchmark to look for"
 SAVED = 16  # batches between two times that what was found is saved
@@ -89,6 +89,21 @@ def look_through(cache: Cache, *, request: TrainingRequest, progress: Progress) 
     progress("store what was found", 1, 1)
     kept.unlink(missing_ok=True)
     return f"{row.name}@{row.version}"
+
+
+def forget(cache: Cache, benchmark: str, training_id: int, *, progress: Progress) -> None:
+    """Forget what was found in a file.
+
+    Raises:
+        InputError: no such benchmark, or it was not looked for in such a file.
+        JobCancelledError: the user cancelled.
+    """
+    with write.writer(cache, progress=progress) as writer:
+        store = opened_store(cache, otherwise=EMPTY)
+        known = {row.training_id for row in trainings(store, store.benchmark(benchmark).benchmark_id)}
+        if training_id not in known:
+            raise InputError(f"{benchmark}: what was found in this file is forgotten already")
+        writer.remove_training(training_id)
 
 
 def measure(path: Path, form: str, *, progress: Progress) -> Measured:

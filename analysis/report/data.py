@@ -14,9 +14,6 @@ from analysis.views.selection import Selection
 from analysis.views.separation import Separation
 from analysis.views.training import Training
 
-DRAWN = 12
-"""Sides that a square of numbers has room for."""
-
 
 def section(store: Store, selection: Selection) -> Section:
     """The card of the page *Data and runs*, of all tasks.
@@ -62,12 +59,14 @@ def _separation(found: Separation) -> Iterator[Block]:
         return
     if found.note:
         yield Grey(found.note)
-    kinds = [name for kind, name in separation.KINDS.items() if any(pair.of(kind) for pair in found.pairs)]
+    kinds = [separation.KINDS[kind] for kind in found.kinds]
     columns = {found.between.capitalize(): "text"} | dict.fromkeys((*kinds, "Near-duplicate queries"), "number")
-    rows = tuple([f"{pair.a} and {pair.b}", *words.pair_cells(pair, found)[1:]] for pair in found.pairs)
+    rows = tuple([f"{pair.a} and {pair.b}", *words.pair_cells(pair, found)[1:]] for pair in found.foremost)
     yield Table("What every two share", columns, rows, folded=len(rows) > 6)
     yield Grey(separation.legend(found))
-    sides = found.sides if len(found.sides) <= DRAWN else found.sides[:DRAWN]
+    if left := words.left_out(found):
+        yield Grey(left)
+    sides = found.drawn
     yield Chart.drawn(
         lambda dark: charts.vocabularies(found, sides, dark=dark),
         alt=f"Jaccard of the words of every two. {spoken(found.takeaway)}",

@@ -127,26 +127,37 @@ def _separation(found: Separation) -> Iterator[str]:
         yield f"{found.note}\n"
     if not found.pairs:
         return
-    names = [name for kind, name in apart.KINDS.items() if any(pair.of(kind) for pair in found.pairs)]
+    names = [apart.KINDS[kind] for kind in found.kinds]
     yield row(capitalised(found.between), *names, "Near-duplicate queries")
     yield row(":--", *["--:"] * (len(names) + 1))
-    for pair in found.pairs:
+    for pair in found.foremost:
         yield row(*pair_cells(pair, found))
     yield f"\n{apart.legend(found)}\n"
+    if left := left_out(found):
+        yield f"{left}\n"
     yield "Jaccard of the vocabularies:\n"
-    yield row("", *(_plain(apart.side_name(side)) for side in found.sides))
-    yield row(":--", *["--:"] * len(found.sides))
-    for side in found.sides:
-        values = (found.jaccard(side, other) for other in found.sides)
+    yield row("", *(_plain(apart.side_name(side)) for side in found.drawn))
+    yield row(":--", *["--:"] * len(found.drawn))
+    for side in found.drawn:
+        values = (found.jaccard(side, other) for other in found.drawn)
         yield row(_plain(apart.side_name(side)), *("" if value is None else f"{value:.2f}" for value in values))
     yield ""
 
 
+def left_out(found: Separation) -> str:
+    """What of many parts is not shown, in a sentence; empty where all is."""
+    parts = []
+    if len(found.foremost) < len(found.pairs):
+        parts.append(f"the {len(found.foremost):,} of {len(found.pairs):,} pairs that share most")
+    if len(found.drawn) < len(found.sides):
+        parts.append(f"{len(found.drawn):,} of {len(found.sides):,} vocabularies")
+    return f"Shown are {' and '.join(parts)}; the JSON has all." if parts else ""
+
+
 def pair_cells(pair: Pair, found: Separation) -> list[str]:
     """One row of the table of pairs; a blank where one of the two has nothing of the kind."""
-    kinds = [kind for kind in apart.KINDS if any(other.of(kind) for other in found.pairs)]
     cells = [f"{_plain(pair.a)} and {_plain(pair.b)}"]
-    for kind in kinds:
+    for kind in found.kinds:
         shared = pair.of(kind)
         cells.append("" if shared is None else f"{shared.shared:,} of {shared.of_a:,} and {shared.of_b:,}")
     near = pair.near

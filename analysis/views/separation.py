@@ -23,6 +23,12 @@ KINDS: Mapping[str, str] = {
 }
 """What two parts may share, and what it is called."""
 
+MOST_SHOWN = 60
+"""Pairs that a table lists."""
+
+MOST_DRAWN = 12
+"""Sides that a square of numbers has room for."""
+
 NORMALISED = (
     "Normalised: only letters, marks and digits count, in NFC and lower case; full-width ones as ordinary ones."
 )
@@ -74,6 +80,12 @@ class Pair:
         """What is shared of one kind; None where one of the two has nothing of it."""
         return next((row for row in self.shared if row.kind == kind), None)
 
+    @property
+    def largest_share(self) -> float:
+        """Of the texts of one kind in the smaller part."""
+        shares = (row.shared / min(row.of_a, row.of_b) for row in self.shared if row.kind != "concepts")
+        return max(shares, default=0.0)
+
 
 @dataclass(frozen=True)
 class WordOverlap:
@@ -123,7 +135,26 @@ class Separation:
     words: tuple[WordOverlap, ...]  # every two sides once, each with itself too
     near_looked_for: bool
 
+    @functools.cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """What any pair has."""
+        return tuple(kind for kind in KINDS if any(pair.of(kind) for pair in self.pairs))
+
     @property
+    def foremost(self) -> tuple[Pair, ...]:
+        """The pairs in their order; of very many those that share the largest part of their texts."""
+        if len(self.pairs) <= MOST_SHOWN:
+            return self.pairs
+        return tuple(sorted(self.pairs, key=lambda pair: -pair.largest_share)[:MOST_SHOWN])
+
+    @property
+    def drawn(self) -> tuple[Side, ...]:
+        """The sides that a square has room for; of too many those of one kind, of the parts with most texts."""
+        if len(self.sides) <= MOST_DRAWN:
+            return self.sides
+        return tuple(side for side in self.sides if side.item == self.sides[0].item)[:MOST_DRAWN]
+
+    @functools.cached_property
     def sides(self) -> tuple[Side, ...]:
         """What has words, documents of all parts first."""
         known = {(row.a, row.a_item) for row in self.words if row.language is None}

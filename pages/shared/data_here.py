@@ -98,15 +98,9 @@ def _downloads(card: Card) -> None:
     name = f"card-{card.benchmark.name}"
     with st.container(horizontal=True):
         ui.download("CSV", header, _card_rows(card), file=f"{name}.csv")
-        ui.download_text("Whole card (Markdown)", benchmark_card.markdown(card), file=f"{name}.md")
-        st.download_button(
-            "Whole card (JSON)",
-            as_json(card),
-            file_name=f"{name}.json",
-            mime="application/json",
-            on_click="ignore",
-            key=f"download-{name}.json",
-        )
+        ui.download_text_later("Whole card (Markdown)", lambda: benchmark_card.markdown(card), file=f"{name}.md")
+        json = "application/json"
+        ui.download_text_later("Whole card (JSON)", lambda: as_json(card), file=f"{name}.json", mime=json)
 
 
 def _reports(card: Card, frame: Frame) -> None:

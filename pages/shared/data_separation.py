@@ -11,7 +11,7 @@ from analysis.views import benchmark_card as words
 from analysis.views import separation
 from analysis.views.data import Card
 from analysis.views.heterogeneity import TaskTexts
-from analysis.views.separation import Separation, Side
+from analysis.views.separation import Pair, Separation, Side
 from pages.shared import tables, ui
 from pages.shared.tables import Cell
 from pages.shared.ui import Frame
@@ -28,8 +28,6 @@ TEXT_TERMS = (
     (words.ACROSS, "Of the pairs of a query and a relevant document, those of two languages."),
     ("Scripts", "Shares of the letters; those below 0.01 are left out here, not in the JSON."),
 )
-DRAWN = 12
-"""Sides that a square of numbers has room for."""
 
 
 def texts(card: Card, frame: Frame) -> None:
@@ -92,38 +90,46 @@ def show(found: Separation, frame: Frame) -> None:
         _pairs(found)
     _vocabularies(found, frame)
     _by_language(found, frame)
-    numbers = [
+    header = ["a", "texts of a", "b", "texts of b", "language", "words in both", "in a", "in b", "jaccard"]
+    file = f"vocabularies-{frame.benchmark.name}.csv"
+    ui.download_later("CSV of words", lambda: (header, _word_rows(found)), file=file)
+
+
+def _word_rows(found: Separation) -> list[list[object]]:
+    return [
         [row.a, row.a_item, row.b, row.b_item, row.language or "all", row.shared, row.of_a, row.of_b, row.jaccard]
         for row in found.words
     ]
-    header = ["a", "texts of a", "b", "texts of b", "language", "words in both", "in a", "in b", "jaccard"]
-    ui.download("CSV of words", header, numbers, file=f"vocabularies-{frame.benchmark.name}.csv")
 
 
 def _pairs(found: Separation) -> None:
-    kinds = {kind: name for kind, name in separation.KINDS.items() if any(pair.of(kind) for pair in found.pairs)}
-    columns = {found.between.capitalize(): "text"} | dict.fromkeys(kinds.values(), "number")
+    columns = {found.between.capitalize(): "text"} | dict.fromkeys((separation.KINDS[k] for k in found.kinds), "number")
     columns |= {"Near-duplicate queries": "number"}
-    rows: list[Sequence[Cell] | str] = []
-    csv: list[list[object]] = []
-    for pair in found.pairs:
-        cells: list[Cell] = [f"{pair.a} · {pair.b}"]
-        for kind in kinds:
-            shared = pair.of(kind)
-            cells.append("" if shared is None else f"{shared.shared:,} of {min(shared.of_a, shared.of_b):,}")
-            if shared:
-                csv.append([pair.a, pair.b, kind, shared.shared, shared.of_a, shared.of_b])
-        near = pair.near
-        cells.append("" if near is None else "{:,} of {:,}".format(*near.smaller))
-        if near:
-            csv.append([pair.a, pair.b, "near queries of a", near.of_a, near.n_a, None])
-            csv.append([pair.a, pair.b, "near queries of b", near.of_b, None, near.n_b])
-        rows.append(cells)
+    rows = [[f"{pair.a} · {pair.b}", *_smaller(pair, found)] for pair in found.foremost]
     tables.show(tables.table(columns, rows, caption="What every two share"))
-    ui.grey(
-        "Of the smaller of the two; the CSV has both. " + ("" if found.near_looked_for else separation.NOT_COMPARED)
-    )
-    ui.download("CSV", ["a", "b", "what", "shared", "of a", "of b"], csv, file="separation.csv")
+    note = "" if found.near_looked_for else f" {separation.NOT_COMPARED}"
+    ui.grey(f"Of the smaller of the two; the CSV has both. {words.left_out(found)}{note}")
+    header = ["a", "b", "what", "shared", "of a", "of b"]
+    ui.download_later("CSV", lambda: (header, _pair_rows(found)), file="separation.csv")
+
+
+def _smaller(pair: Pair, found: Separation) -> list[Cell]:
+    """What is shared of each kind, of how much in the smaller of the two."""
+    cells: list[Cell] = []
+    for kind in found.kinds:
+        shared = pair.of(kind)
+        cells.append(f"{shared.shared:,} of {min(shared.of_a, shared.of_b):,}" if shared else "")
+    return [*cells, "{:,} of {:,}".format(*pair.near.smaller) if pair.near else ""]
+
+
+def _pair_rows(found: Separation) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for pair in found.pairs:
+        rows += [[pair.a, pair.b, row.kind, row.shared, row.of_a, row.of_b] for row in pair.shared]
+        if near := pair.near:
+            rows.append([pair.a, pair.b, "near queries of a", near.of_a, near.n_a, None])
+            rows.append([pair.a, pair.b, "near queries of b", near.of_b, None, near.n_b])
+    return rows
 
 
 def _by_language(found: Separation, frame: Frame) -> None:
@@ -147,8 +153,7 @@ def _by_language(found: Separation, frame: Frame) -> None:
 
 
 def _vocabularies(found: Separation, frame: Frame) -> None:
-    sides = found.sides
-    drawn = sides if len(sides) <= DRAWN else [side for side in sides if side.item == sides[0].item][:DRAWN]
+    sides, drawn = found.sides, found.drawn
     of = f" of their {drawn[0].words}" if len({side.item for side in drawn}) == 1 else ""
     left = f" · {len(drawn)} of {len(sides)} are drawn, the CSV has all" if len(drawn) < len(sides) else ""
     ui.grey(f"Words{of} that two share ÷ words of either (Jaccard), 0 to 1{left}")

@@ -549,5 +549,10 @@ def download_text(words: str, text: str, *, file: str) -> None:
     _download(words, text.encode(), file=file, mime="text/markdown")
 
 
+def download_text_later(words: str, text: Callable[[], str], *, file: str, mime: str = "text/markdown") -> None:
+    """The same of what is long: it is put together once somebody asks for it."""
+    _download(words, lambda: text().encode(), file=file, mime=mime)
+
+
 def _download(words: str, data: bytes | Callable[[], bytes], *, file: str, mime: str = "text/csv") -> None:
     st.download_button(words, data, file_name=file, mime=mime, on_click="ignore", key=f"download-{file}")

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -33,11 +35,17 @@ FOUND = {  # by hand: kind, and the line where it stands first
 }
 
 
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """The benchmark, stored once."""
+    folder = tmp_path_factory.mktemp("planted")
+    put_overlapping(Cache(folder))
+    return folder
+
+
 @pytest.fixture
-def cache(tmp_path):
-    made = Cache(tmp_path / "store")
-    put_overlapping(made)
-    return made
+def cache(planted, tmp_path):
+    return Cache(Path(shutil.copytree(planted, tmp_path / "store")))
 
 
 def lines(path, texts=FILE):
@@ -197,8 +205,7 @@ def test_an_ended_search_is_taken_up_where_it_stopped(cache, tmp_path, monkeypat
     monkeypatch.setattr(files, "BLOCK", 80)  # a line a batch
     monkeypatch.setattr(job, "SAVED", 1)
     path = lines(tmp_path / "train.txt")
-    whole = Cache(tmp_path / "whole")
-    put_overlapping(whole)
+    whole = Cache(Path(shutil.copytree(cache.root, tmp_path / "whole")))
     looked = []
     monkeypatch.setattr(training.Search, "look", counting(training.Search.look, looked))
     look(whole, path)
@@ -333,6 +340,8 @@ def test_the_commands(cache, tmp_path, capsys):
         (("--ids",), "--ids goes with --against or --file"),
         (("--columns", "text"), "--columns goes with --against"),
         (("--file", "other.csv"), "was looked for in train.csv"),
-        (("--file", "x", "--against", "y"), "expected one of them"),
+        (("--file", "x", "--against", "y"), "--against and --file: expected one of them"),
     ):
         assert words in said("separation", "--benchmark", "overlapping", *wrong, code=1).err
+    assert "forgotten" in said("separation", "--benchmark", "overlapping", "--forget", "train.csv").err
+    assert "no file yet" in said("separation", "--benchmark", "overlapping", "--forget", "train.csv", code=1).err

@@ -10,7 +10,7 @@ import pytest
 from analysis.model import Benchmark, Document, Query, Task
 from analysis.paths import Cache
 from analysis.store import read, texts, write
-from analysis.views import benchmark_card, data
+from analysis.views import benchmark_card, data, separation
 from analysis.views.separation import Near, Shared, Side
 from tests.hand_made import worked_example
 from tests.overlapping import overlapping, put_overlapping
@@ -197,6 +197,24 @@ def test_shared_queries_and_near_ones_are_those_of_sets(drawn):
         ]
         assert pair.near == Near(alike[0], 60, alike[1], 60)
         assert alike[0]  # some are
+
+
+def test_of_many_pairs_those_that_share_most_are_shown(drawn, monkeypatch):
+    _, found = drawn
+    assert found.foremost == found.pairs
+    assert benchmark_card.left_out(found) == ""
+    monkeypatch.setattr(separation, "MOST_SHOWN", 1)
+    monkeypatch.setattr(separation, "MOST_DRAWN", 2)
+    (first,) = found.foremost
+    kinds = ("queries", "queries_normalised", "documents", "documents_normalised")
+    shares = {
+        pair: max(row.shared / min(row.of_a, row.of_b) for row in map(pair.of, kinds) if row) for pair in found.pairs
+    }
+    assert shares[first] == max(shares.values())
+    assert found.drawn == (Side("Task 0", "document"), Side("Task 1", "document"))
+    assert benchmark_card.left_out(found) == (
+        "Shown are the 1 of 3 pairs that share most and 2 of 6 vocabularies; the JSON has all."
+    )
 
 
 def test_near_duplicates_are_left_out_where_there_are_too_many(drawn, monkeypatch, tmp_path):
