@@ -19,6 +19,9 @@ ENOUGH = 30  # judgements below which a share is descriptive only
 PEOPLE = "people together"
 LOW_KAPPA, HIGH_AGREEMENT = 0.2, 0.8  # a κ below the one with an agreement above the other wants an explanation
 
+LABELS = {RELEVANCE: ("not relevant", "relevant"), TRANSLATION: ("not faithful", "faithful")}
+"""What is compared where grades are given: below 1, and from 1."""
+
 Key = tuple[str, ...]
 """What is judged: task, question, query, and the document or source."""
 
@@ -83,7 +86,7 @@ class Item(NamedTuple):
     language: str
     language_place: int  # among the query languages of the task
     status: str | None  # audit status of the query
-    label: str  # the benchmark's: 1 or 0, or a tier
+    label: str  # the benchmark's: one of LABELS, or a tier
     grade: float | None  # as a number
 
 
@@ -130,15 +133,10 @@ class JudgedTask:
             tier = self.queries.tier[query]
             return None if tier is None else Item(*head, str(tier), _number(str(tier)))
         if audit.question == TRANSLATION:
-            label = "0" if self.queries.audit_status[query] == "fail" else "1"
-            return Item(*head, label, float(label))
-        grade = self.grades.get((query, other), 0.0)
-        return Item(*head, relevant(grade), grade)
-
-
-def relevant(grade: float) -> str:
-    """The label of a grade."""
-    return "1" if grade >= 1 else "0"
+            grade = 0.0 if status == "fail" else 1.0
+        else:
+            grade = self.grades.get((query, other), 0.0)
+        return Item(*head, LABELS[audit.question][grade >= 1], grade)
 
 
 def _number(text: str) -> float | None:
@@ -151,7 +149,9 @@ def _number(text: str) -> float | None:
 
 def label_of(audit: Audit) -> str:
     """What is compared: whether it is an answer, or the tier."""
-    return relevant(float(audit.judgement)) if audit.question == RELEVANCE else audit.judgement
+    if audit.question == TIER:
+        return audit.judgement
+    return LABELS[audit.question][float(audit.judgement) >= 1]
 
 
 # How far two agree
@@ -205,7 +205,7 @@ def _remark(first: Sequence[str], second: Sequence[str], kappa: float | None) ->
     label, often = Counter([*first, *second]).most_common(1)[0]
     chance = sum(first.count(one) / n * second.count(one) / n for one in {*first, *second})
     return (
-        f"κ is low although {100 * agreed:.1f} % agree: {50 * often / n:.0f} % of all labels are “{label}”, so that "
+        f"κ is low although {100 * agreed:.1f} % agree: {50 * often / n:.1f} % of all labels are “{label}”, so that "
         f"chance alone would agree on {100 * chance:.1f} %; AC1 does not depend on that"
     )
 

@@ -265,13 +265,11 @@ def _disagreement(
 
 def _told(item: Item, task: JudgedTask) -> str:
     """What the benchmark says of an item, in words."""
-    if item.question == TIER:
+    if item.question != RELEVANCE:
         return item.label
-    if item.question == TRANSLATION:
-        return "faithful" if item.label == "1" else "failed its audit"
     if (item.query, task.of_document[item.other_id]) not in task.grades:
         return "not judged"
-    return f"relevant ({item.grade:g})" if item.label == "1" else f"not relevant ({item.grade:g})"
+    return f"{item.label} ({item.grade:g})"
 
 
 # Words

@@ -75,7 +75,7 @@ def _numbers(view: AuditsView, frame: Frame) -> None:
         st.subheader("Do they agree with each other?", anchor=False)
         tables.show(_pairs(view))
     for words in view.remarks:
-        ui.grey(capitalised(words))
+        ui.grey(words)
     if view.n_gone:
         ui.grey(f"{counted(view.n_gone, 'judgement')} on what is not stored any more: kept, and in no number.")
     name = f"audits-{view.benchmark.name}"
@@ -188,7 +188,7 @@ def _pairs(view: AuditsView) -> Markup:
 
 
 def _apart(view: AuditsView, frame: Frame) -> None:
-    """Whose judgements differ, each with its texts; one of them opened."""
+    """Items that somebody judges otherwise than the benchmark, with their texts; the way to one of them."""
     st.subheader("Where they disagree", anchor=False)
     if not view.disagreements:
         ui.grey("Nowhere: all say of every item what the benchmark says.")
@@ -217,7 +217,7 @@ def _by(row: Disagreement, who: str) -> bool:
 
 def _listed(view: AuditsView, chosen: Sequence[Disagreement], *, dark: bool) -> Markup:
     rows: list[Sequence[Cell] | str] = []
-    for row in chosen:
+    for row in sorted(chosen, key=lambda row: (row.task, row.question)):
         _under(rows, _group(view, row.task, row.question))
         rows.append(
             [
