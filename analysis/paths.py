@@ -85,9 +85,19 @@ class Cache:
         return self.root / "terms"
 
     @property
+    def training(self) -> Path:
+        """What was found so far in files that are being looked through; a job that ends well removes its own."""
+        return self.root / "training"
+
+    @property
     def translations(self) -> Path:
         """What translation models made of texts, one folder a model and pair of languages; it can be made anew."""
         return self.root / "translations"
+
+    @property
+    def transcripts(self) -> Path:
+        """What models answered that wrote queries, one file a benchmark: removed, they have to be asked again."""
+        return self.root / "transcripts"
 
 
 def cache(folder: str | Path | None = None) -> Cache:

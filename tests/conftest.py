@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from analysis.benchmarks import icd10
+from analysis.benchmarks import icd10, invented
+from analysis.benchmarks.invented import Request
 from analysis.jobs.build import build_icd10
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
+from tests import confusion
 from tests.hand_made import put, put_scores, ranking_of, score_rows, worked_example, write_scores
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -73,6 +75,12 @@ def once(shared_folder):
 
 
 @pytest.fixture(scope="session")
+def bedside_vectors(shared_folder):
+    """Where the test of the first start leaves what it has encoded, so that no other test encodes it again."""
+    return shared_folder / "bedside-vectors"
+
+
+@pytest.fixture(scope="session")
 def real_store(once, icd10_sources):
     """The cache folder of a small real store: ICD-10 with every system that works here, built once a test run."""
 
@@ -83,6 +91,22 @@ def real_store(once, icd10_sources):
         run(cache, request=RunRequest(benchmark=address), progress=silent)
 
     return once("real-store", build)
+
+
+@pytest.fixture(scope="session")
+def confusion_folder(once):
+    """Invented UMLS, and a cache folder with task 2 of MMed-Bench-IR built of it."""
+
+    def build(folder):
+        folder.mkdir()
+        confusion.build(folder)
+
+    return once("confusion", build)
+
+
+def invented_patents(once):
+    """A folder with invented patents, queries and a transcript, made once a test run."""
+    return once("patents", lambda folder: invented.write(folder, Request("patents", seed=4, concepts=47, questions=20)))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-PASS, FLAG, FAIL = STATUSES = ("pass", "flag", "fail")
+PASS, FLAG, FAIL = ("pass", "flag", "fail")
 ORIGINAL = "source"  # a question as it was asked
 ABBREVIATIONS = Path(__file__).with_name("abbreviations.txt")
 
@@ -50,8 +50,12 @@ def abbreviations() -> tuple[str, ...]:
 
 
 def written_in(text: str) -> tuple[str, ...]:
-    """The protected abbreviations in a text, in the order of their list: as written, and no part of a longer word."""
-    return tuple(name for name in abbreviations() if _pattern(name).search(text))
+    """The protected abbreviations in a text, in the order of their list: as written, and no part of a longer word.
+
+    Full-width letters count as ordinary ones.
+    """
+    narrow = unicodedata.normalize("NFKC", text)
+    return tuple(name for name in abbreviations() if _pattern(name).search(narrow))
 
 
 @cache

@@ -179,7 +179,7 @@ class _Builder:
         }
         return Benchmark(
             name=name,
-            version=f"umls-{_digest(checksums)}",
+            version=version(checksums),
             title=title,
             parallel=False,
             licence="CC0 1.0" if invented else LICENCE,
@@ -204,8 +204,9 @@ class _Builder:
         return tuple(notes)
 
 
-def _digest(checksums: Mapping[str, str]) -> str:
-    return hashlib.sha256(repr(sorted(checksums.items())).encode()).hexdigest()[:6]
+def version(checksums: Mapping[str, str]) -> str:
+    """Of the benchmark, by the files of UMLS that it was made of."""
+    return f"umls-{hashlib.sha256(repr(sorted(checksums.items())).encode()).hexdigest()[:6]}"
 
 
 def _documents(rows: Iterable[Definition]) -> Iterable[Document]:

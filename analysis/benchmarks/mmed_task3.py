@@ -17,7 +17,7 @@ from analysis.benchmarks.fidelity import FAIL, FLAG, ORIGINAL, PASS, Kept, Sourc
 from analysis.benchmarks.invented.umls import MEDICAL
 from analysis.benchmarks.mmed_task1 import INVENTED, NAME
 from analysis.benchmarks.translation_counts import TranslationCounts
-from analysis.benchmarks.translation_rows import SOURCE, Translation, Translations, Translator
+from analysis.benchmarks.translation_rows import SOURCE, Supplied, Translation, Translations, Translator
 from analysis.errors import InputError
 from analysis.languages import canonical, language_name
 from analysis.model import Benchmark, Document, Judgement, Progress, Query, Task, silent
@@ -92,23 +92,31 @@ def build(
     if not asked:
         raise InputError(f"{options.bioasq}: no question has a snippet, expected files of the phase with answers")
     progress("read the questions", 1, 1)
-    translations, by = _translations(options, found, asked, translator)
+    source = _source(options, found, translator)
     terms = umls.prepare(options.umls, cache, progress=progress) if options.umls else None
+    translations, by = _translations(options, asked, source)
     return _Builder(options, _Sources(found, asked, translations, by, terms), progress).benchmark()
 
 
+def _source(options: Options, found: bioasq.Questions, translator: Translator | None) -> Supplied | Translator:
+    """The file of translations as it was read, or who translates and knows the languages: both better known early."""
+    if options.translations:
+        return translation_rows.read(options.translations, known={row.id for row in found.questions})
+    if translator is None:
+        raise InputError("no translations: expected a file of them, or a translator")
+    translation_rows.check(translator, options.languages)
+    return translator
+
+
 def _translations(
-    options: Options, found: bioasq.Questions, asked: Sequence[Question], translator: Translator | None
+    options: Options, asked: Sequence[Question], source: Supplied | Translator
 ) -> tuple[Translations, str]:
     """Translations, and who made them."""
-    if options.translations:
-        supplied = translation_rows.read(options.translations, known={row.id for row in found.questions})
-        rows, by = supplied.rows, f"a supplied file ({supplied.checksum[:12]})"
-    elif translator:
-        rows = translation_rows.made(translator, [(row.id, row.text) for row in asked], options.languages)
-        by = translator.name
+    if isinstance(source, Supplied):
+        rows, by = source.rows, f"a supplied file ({source.checksum[:12]})"
     else:
-        raise InputError("no translations: expected a file of them, or a translator")
+        rows = translation_rows.made(source, [(row.id, row.text) for row in asked], options.languages)
+        by = source.name
     if not any((row.id, language) in rows for row in asked for language in options.languages):
         wanted = ", ".join(options.languages)
         raise InputError(f"{options.translations or by}: no question has a translation into one of {wanted}")

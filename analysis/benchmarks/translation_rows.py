@@ -60,6 +60,13 @@ class Supplied:
     checksum: str  # SHA-256 of the file's content
 
 
+def check(translator: Translator, languages: Sequence[str]) -> None:
+    """Raise InputError where a translator does not know one of the languages, there and back."""
+    for language in languages:
+        translator.check(source=SOURCE, target=language)
+        translator.check(source=language, target=SOURCE)
+
+
 def made(translator: Translator, questions: Sequence[tuple[str, str]], languages: Sequence[str]) -> Translations:
     """Translate questions and translate the result back.
 
@@ -71,9 +78,7 @@ def made(translator: Translator, questions: Sequence[tuple[str, str]], languages
     Raises:
         InputError: the translator does not know a language.
     """
-    for language in languages:
-        translator.check(source=SOURCE, target=language)
-        translator.check(source=language, target=SOURCE)
+    check(translator, languages)
     found: Translations = {}
     texts = [text for _, text in questions]
     for language in languages:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from analysis.charts import theme
-from analysis.views.tiers import Outcomes, TierRow
+from analysis.views.tiers import SAME_CONCEPT, Outcomes, TierRow
 
 LINE = 34
 """Pixels a system."""
@@ -52,19 +52,21 @@ def discrimination(rows: Sequence[TierRow], *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def outcomes(bars: Mapping[str, Outcomes], *, dark: bool = False) -> go.Figure:
+def outcomes(bars: Mapping[str, Outcomes], *, answer: str = SAME_CONCEPT, dark: bool = False) -> go.Figure:
     """What stands at rank 1, as shares of the queries: a bar a line; hatched where it is in another language.
 
     Each part of a bar carries its line, relation and language, for clicks.
 
     Args:
         bars: name of the line -> shares, the first on top.
+        answer: what the first of the relations is called.
         dark: for the dark theme.
     """
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(bars) * LINE + 120)
     page = theme.paper(dark)
     for name, colour in OUTCOMES.items():
+        called = answer if name == SAME_CONCEPT else name
         for language, words in WORDS.items():
             shares = [bar[name][language] for bar in bars.values()]
             figure.add_bar(
@@ -73,7 +75,7 @@ def outcomes(bars: Mapping[str, Outcomes], *, dark: bool = False) -> go.Figure:
                 customdata=[[line, name, language] for line in bars],
                 orientation="h",
                 width=0.62,
-                name=f"{name}{words}",
+                name=f"{called}{words}",
                 marker={
                     "color": colour,
                     "line": {"width": 0.5, "color": page.background},
@@ -87,7 +89,7 @@ def outcomes(bars: Mapping[str, Outcomes], *, dark: bool = False) -> go.Figure:
                     },
                 },
                 hovertext=[
-                    f"<b>{theme.plain(line)}</b><br>at rank 1: {name}{words}<br>{share:.4f} of the queries"
+                    f"<b>{theme.plain(line)}</b><br>at rank 1: {called}{words}<br>{share:.4f} of the queries"
                     for line, share in zip(bars, shares, strict=True)
                 ],
                 hoverinfo="text",

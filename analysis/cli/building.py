@@ -11,8 +11,8 @@ from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.systems.weights import LoadOptions
 
-Make = Callable[[Cache, LoadOptions, Progress], str]
-"""Builds a benchmark, prints what became of its sources as JSON, and returns its address."""
+Make = Callable[[Cache, LoadOptions, Progress], str | None]
+"""Builds a benchmark, prints what became of its sources as JSON, and returns its address; None: nothing was stored."""
 
 
 class Build(Protocol):

@@ -20,6 +20,7 @@ from analysis.model import unranked
 from analysis.paths import Cache
 from analysis.report.files import named, whole_file, whole_folder
 from analysis.store.read import DocumentColumns, QueryColumns, RunRow, Store, TaskRow
+from analysis.views import validation
 from analysis.views.delimited import write_csv
 from analysis.views.evidence import chosen_tasks
 
@@ -312,6 +313,13 @@ def _latex(store: Store, options: argparse.Namespace) -> None:
         handle.write(latex.document(found, fragment=options.fragment))
 
 
+def _sets(store: Store, task: TaskRow, options: argparse.Namespace) -> None:
+    """The confusion sets that a task was made of."""
+    text = validation.sets(store, selection(options)._replace(tasks=(task.name,)))
+    with _target(options) as handle:
+        handle.write(text)
+
+
 def _path(options: argparse.Namespace, what: str) -> Path:
     if options.output is None:
         raise InputError(f"--format {options.format} needs {what}: -o PATH")
@@ -325,5 +333,6 @@ _WRITERS: dict[str, Callable[[Store, TaskRow, argparse.Namespace], None]] = {
     "beir": _beir,
     "csv": _csv,
     "parquet": _parquet,
+    "sets": _sets,
 }
 FORMATS = (*_WRITERS, "latex")

@@ -8,11 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.benchmarks import invented
-from analysis.cli import build_task1, build_task3, output
+from analysis.cli import build_documents, build_task1, build_task2, build_task3, output
 from analysis.cli.building import Build, Make
 from analysis.errors import InputError
 
-BUILDS: Mapping[str, Build] = {"mmed-task1": build_task1, "mmed-task3": build_task3}
+BUILDS: Mapping[str, Build] = {
+    "mmed-task1": build_task1,
+    "mmed-task2": build_task2,
+    "mmed-task3": build_task3,
+    "parallel-documents": build_documents,
+}
 FLAGS = tuple(dict.fromkeys(flag for module in BUILDS.values() for flag in module.FLAGS))
 """What only these builds may be told."""
 
@@ -56,14 +61,18 @@ def generate_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="new or empty")
     command.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed, the same bytes (%(default)s)")
     command.add_argument(
-        "--concepts", type=int, default=500, metavar="N", help="about 16 atoms each (default %(default)s)"
+        "--concepts",
+        type=int,
+        default=500,
+        metavar="N",
+        help="about 16 atoms each; or publications (%(default)s)",
     )
     command.add_argument(
         "--questions",
         type=int,
         default=120,
         metavar="N",
-        help="mmedbench: a language; m3retrieve: a folder; bioasq: all (%(default)s)",
+        help="of a language; m3retrieve: a folder; bioasq: all (default %(default)s)",
     )
     command.add_argument("--gzip", action="store_true", help="umls: packed files")
     command.add_argument("--crlf", action="store_true", help="umls: lines end with CR LF")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis import __version__, paths
 from analysis.benchmarks import icd10
-from analysis.cli import audits, import_vectors, licensed, manage, notes, own_systems, query, read, systems, work
+from analysis.cli import audits, card, import_vectors, licensed, manage, notes, own_systems, query, read, systems, work
 from analysis.cli.import_results import import_results
 from analysis.cli.import_run import import_run
 from analysis.cli.what_if import what_if
@@ -61,6 +61,10 @@ def parser() -> argparse.ArgumentParser:
     forgotten.add_argument("name", metavar="NAME", help="as it was added")
     _add_manage(commands)
     _add_reading(commands)
+    text = "all that is known of a benchmark, for an appendix"
+    card.card_arguments(_command(commands, "card", card.card, text))
+    text = "what the tasks of a benchmark share, or what of them occurs in a file that something was trained on"
+    card.separation_arguments(_command(commands, "separation", card.separation, text))
     _add_notes(commands)
     text = "write a blind sheet: pairs of queries and documents to be judged by people who cannot tell which is which"
     audits.export_arguments(_command(commands, "export-audit", audits.export_audit, text))
@@ -110,7 +114,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     _add_computing(build)
     licensed.build_arguments(build)
-    text = "write invented sources in the formats of UMLS, MMedBench, BioASQ or M3Retrieve, to try them without"
+    text = "write invented sources (UMLS, MMedBench, BioASQ, patents, M3Retrieve), to try a build without a licence"
     licensed.generate_arguments(_command(commands, "generate-sources", licensed.generate, text))
     scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
     scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from analysis.views.delimited import write_csv
+from analysis.views.plain import as_json, plain
+
+__all__ = ["Row", "plain", "write_json", "write_rows"]
 
 Row = Mapping[str, Any]
 
 
-def plain(value: object) -> Any:
-    """Any answer as what JSON knows: dataclasses and named tuples become objects, NaN null."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: plain(item) for name, item in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 def write_json(value: object) -> None:
     """One JSON document on stdout, in the languages' own scripts."""
-    json.dump(plain(value), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
-    print()
+    print(as_json(value))
 
 
 def write_rows(rows: Sequence[Row], format_name: str) -> None:

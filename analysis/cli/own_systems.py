@@ -11,7 +11,8 @@ from analysis.errors import InputError
 from analysis.jobs import own_systems
 from analysis.jobs.own_systems import DTYPES, POOLINGS, READS, TOKENS, NewSystem
 from analysis.model import PARADIGMS
-from analysis.systems.endpoint import BATCH, TIMEOUT
+from analysis.systems.endpoint import BATCH
+from analysis.systems.remote import TIMEOUT
 
 
 def add_system(options: argparse.Namespace) -> None:

@@ -65,12 +65,14 @@ def build(options: argparse.Namespace) -> None:
     make = _builder(options, cache, load)
     with JobProgress(cache, job_name("build")) as progress:
         address = make(progress)
+        if address is None:
+            return
         print(f"stored {address}", file=sys.stderr)
         for systems in rounds:
             _run(cache, RunRequest(benchmark=address, systems=systems, load=load), progress)
 
 
-def _builder(options: argparse.Namespace, cache: Cache, load: LoadOptions) -> Callable[[Progress], str]:
+def _builder(options: argparse.Namespace, cache: Cache, load: LoadOptions) -> Callable[[Progress], str | None]:
     """What builds the benchmark of a name, its flags checked, and says where it is.
 
     Raises:

@@ -19,6 +19,21 @@ from analysis.systems.workbench import Workbench
 BLOCK = 8192  # candidates whose vectors are held at once
 
 
+def dense(system: str, load: LoadOptions) -> Entry:
+    """A dense system of the catalogue that can run here.
+
+    Raises:
+        InputError: there is no such system, it has no vectors, or something of it lacks.
+    """
+    entry = catalogue.entry(system)
+    if entry.kind != "dense":
+        raise InputError(f"system {system!r}: expected a dense one, which has one vector a text")
+    needed = readiness(entry)
+    if not needed.by_run or (load.offline and not catalogue.available(entry)):
+        raise InputError(f"system {system!r}: {needed.missing}")
+    return entry
+
+
 class Nearest:
     """A dense system of the catalogue as :class:`analysis.benchmarks.cui_tagger.Linker`.
 
@@ -34,12 +49,7 @@ class Nearest:
     """
 
     def __init__(self, cache: Cache, system: str, *, load: LoadOptions, progress: Progress) -> None:
-        self._entry: Entry = catalogue.entry(system)
-        if self._entry.kind != "dense":
-            raise InputError(f"system {system!r}: expected a dense one, which has one vector a text")
-        needed = readiness(self._entry)
-        if not needed.by_run or (load.offline and not catalogue.available(self._entry)):
-            raise InputError(f"system {system!r}: {needed.missing}")
+        self._entry: Entry = dense(system, load)
         self.name = system
         self._workbench = Workbench(cache, options=load, progress=progress)
         self._workbench.encoder(self._entry)

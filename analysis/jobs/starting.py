@@ -62,6 +62,7 @@ COMMANDS = {
     "run": Command(("benchmark", "task", "systems", "depth", "keep-hits"), ("force",)),
     "diagnose": Command(("benchmark", "task", "system")),
     "map": Command(("benchmark", "task", "system", "dimensions")),
+    "separation": Command(("benchmark", "against", "columns", "concept"), ("lines",)),
     "what-if": Command(("benchmark", "task", "system", "k", "pool", "keep"), (), 1),
     "rename benchmark": Command(("to",), (), 1),
     "rename run": Command(("system", "to")),

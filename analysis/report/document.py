@@ -14,6 +14,7 @@ from analysis.errors import InputError
 from analysis.model import Progress
 from analysis.report import (
     causes,
+    data,
     embedding_map,
     fairness,
     manifest,
@@ -52,6 +53,7 @@ SECTIONS: dict[str, Callable[[Store, Selection], Section]] = {
     "Embedding map": embedding_map.section,
     "Why it fails": causes.section,
     "Clinician demo": story.section,
+    "Data and runs": data.section,
     "Method": method.section,
 }
 

@@ -128,14 +128,6 @@ class JudgementColumns:
     language: NDArray[np.object_]  # of the document; None when absent from the corpus
 
 
-class TextCounts(NamedTuple):
-    """How long some texts are, in tokens."""
-
-    n: int
-    mean: float
-    deviation: float | None  # of a sample; None below two texts
-
-
 class JudgementCounts(NamedTuple):
     """How many judgements a task has."""
 
@@ -710,35 +702,6 @@ class Store:
         )
         return bool(rows)
 
-    def text_counts(self, task_id: int) -> dict[str, TextCounts]:
-        """How long the queries and the documents of a task are, by "query" and "document"."""
-        file = self._documents_file(task_id)
-        rows = self._rows(
-            f"""WITH counted AS (
-                    SELECT 'query' AS kind, len(regexp_extract_all(lower(text), $3)) AS n FROM query WHERE task_id = $2
-                    UNION ALL SELECT 'document', len(regexp_extract_all(lower(text), $3)) FROM {PARQUET})
-                SELECT kind, count(*), avg(n), stddev_samp(n) FROM counted GROUP BY kind""",  # noqa: S608
-            [str(file), task_id, TOKEN],
-            bulk=file,
-        )
-        return {row[0]: TextCounts(*row[1:]) for row in rows}
-
-    def vocabulary(self, task_ids: Sequence[int]) -> dict[tuple[int, int], int]:
-        """How many different tokens the documents of every two tasks share; of a task with itself, how many it has."""
-        files = [str(self._documents_file(task_id)) for task_id in task_ids]
-        rows = self._rows(
-            """WITH word AS (
-                   SELECT DISTINCT filename, unnest(regexp_extract_all(lower(text), $2)) AS token
-                   FROM read_parquet($1, hive_partitioning = false, filename = true)),
-               place AS (SELECT unnest($1) AS filename, generate_subscripts($1, 1) - 1 AS place),
-               known AS (SELECT place, token FROM word JOIN place USING (filename))
-               SELECT a.place, b.place, count(*) FROM known a JOIN known b USING (token)
-               WHERE a.place <= b.place GROUP BY ALL ORDER BY ALL""",
-            [files, TOKEN],
-            bulk=Path(files[0]) if len(files) == 1 else None,
-        )
-        return {(task_ids[row[0]], task_ids[row[1]]): row[2] for row in rows}
-
     def judgement_counts(self, task_id: int) -> JudgementCounts:
         """How many judgements a task has, and how many of the relevant ones cross languages."""
         ((n, relevant, cross),) = self._rows(
@@ -796,6 +759,7 @@ class Store:
             *self._score_faults(),
             *self._published_faults(),
             *self._diagnosis_faults(),
+            *self._training_faults(),
         ]
 
     def _unreadable(self) -> list[str]:
@@ -942,6 +906,22 @@ class Store:
                 if found != n:
                     faults.append(f"run {run_id}: {found} rows of {table} for {n} that were found")
         return faults
+
+    def _training_faults(self) -> list[str]:
+        """Files that a benchmark was looked for in, of which rows were lost, or the benchmark."""
+        rows = self._rows(
+            """SELECT training.training_id, file, n_matches, benchmark.name,
+                      (SELECT count(*) FROM training_match JOIN task USING (task_id)
+                       WHERE training_match.training_id = training.training_id
+                           AND task.benchmark_id = training.benchmark_id) AS found
+               FROM training LEFT JOIN benchmark USING (benchmark_id)
+               WHERE found <> n_matches OR benchmark.name IS NULL ORDER BY training.training_id"""
+        )
+        return [
+            f"training file {row[0]} ({row[1]}): {row[4]} rows for {row[2]} that were found"
+            + ("" if row[3] else ", of a benchmark that is not there")
+            for row in rows
+        ]
 
     def orphans(self) -> list[Path]:
         """Files that no kept generation names: left by a job that was ended, and swept by the next one.

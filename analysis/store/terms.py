@@ -135,7 +135,7 @@ class Terms:
 
     def near(self, concepts: Collection[str], *, among: Collection[str], most: int) -> list[Near]:
         """For each concept those of ``among`` that most relations join it to, at most ``most``."""
-        with self._engine() as connection:
+        with self.engine() as connection:
             connection.register("asked", pa.table({"cui": pa.array(sorted(concepts), pa.string())}))
             connection.register("known", pa.table({"other": pa.array(sorted(among), pa.string())}))
             rows = connection.execute(
@@ -160,7 +160,7 @@ class Terms:
         """
         found: dict[int, Match] = {}
         doubtful: set[int] = set()
-        with self._engine() as connection:
+        with self.engine() as connection:
             for start in range(0, len(texts), TEXTS):
                 progress("look for terms in the questions", start, len(texts))
                 part = texts[start : start + TEXTS]
@@ -190,16 +190,17 @@ class Terms:
         return _Opened(self)
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        with self._engine() as connection:
+        with self.engine() as connection:
             return connection.execute(sql).fetchall()
 
     def _of(self, concepts: Collection[str], sql: str, parameters: object = None) -> list[tuple[Any, ...]]:
         """Rows about some concepts, which the SQL knows as ``asked``."""
-        with self._engine() as connection:
+        with self.engine() as connection:
             connection.register("asked", pa.table({"cui": pa.array(sorted(concepts), pa.string())}))
             return connection.execute(sql, parameters).fetchall()
 
-    def _engine(self) -> _Opened:
+    def engine(self) -> _Opened:
+        """A connection that sees atoms, definitions, relations and, as ``spoken``, what each language is called."""
         return _Opened(self)
 
 

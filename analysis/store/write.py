@@ -600,6 +600,37 @@ class Writer:
             **columns,
         )
 
+    def add_training(self, benchmark_id: int, *, found: pa.Table, **columns: object) -> None:
+        """Store what of a benchmark occurs in a file, in place of what was found in the same file read the same way.
+
+        Args:
+            benchmark_id: the benchmark.
+            found: a row for each text and concept that occurs, with the columns of ``training_match``.
+            **columns: the other columns of ``training``.
+        """
+        same = self._run(
+            "SELECT training_id FROM training WHERE benchmark_id = ? AND checksum = ? AND settings = ?",
+            [benchmark_id, columns["checksum"], columns["settings"]],
+        )
+        for (training_id,) in same:
+            self.remove_training(training_id)
+        number = self._next("training", "training_id")
+        self._add(
+            "training",
+            training_id=number,
+            benchmark_id=benchmark_id,
+            n_matches=found.num_rows,
+            made_at=generations.now(),
+            **columns,
+        )
+        numbers = pa.array(np.full(found.num_rows, number, np.int32))
+        self._insert("training_match", found.append_column("training_id", numbers))
+
+    def remove_training(self, training_id: int) -> None:
+        """Forget what of a benchmark occurs in a file."""
+        for table in ("training_match", "training"):
+            self._run(f"DELETE FROM {table} WHERE training_id = ?", [training_id])  # noqa: S608 (fixed names)
+
     def remove_benchmark(self, benchmark_id: int) -> None:
         """Remove one version of a benchmark with its tasks and their runs; other versions stay.
 
@@ -610,6 +641,8 @@ class Writer:
                 self.remove_run(task_id, system)
             for table in OF_TASK:
                 self._run(f"DELETE FROM {table} WHERE task_id = ?", [task_id])  # noqa: S608 (fixed names)
+        for (training_id,) in self._run("SELECT training_id FROM training WHERE benchmark_id = ?", [benchmark_id]):
+            self.remove_training(training_id)
         self._run("DELETE FROM benchmark WHERE benchmark_id = ?", [benchmark_id])
 
     def rename_benchmark(self, name: str, *, new: str) -> None:

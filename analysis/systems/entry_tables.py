@@ -7,10 +7,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
 
 from analysis.errors import InputError
 from analysis.model import PARADIGMS
+from analysis.systems import remote
 from analysis.systems.entry import BACKENDS, COMPUTED, DTYPES, KINDS, POOLINGS, READS, TOKENS, Entry, Prompts
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]*")
@@ -284,18 +284,8 @@ def _check_function(table: _Table) -> None:
 
 def _check_endpoint(table: _Table) -> None:
     table.require("url", "model")
-    try:
-        parts = urlsplit(str(table.values["url"]))
-        told = [name for name, _ in parse_qsl(parts.query) if re.search("key|token|secret", name.lower())]
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc and not told
-    except ValueError:
-        sound = False
-    if not sound:  # the address may hold a secret, which no message repeats
-        expected = "expected http:// or https:// and a host, without a password or key in it"
-        raise InputError(f"{table.path}: [{table.name}] url: {expected}")
-    variable = str(table.values.get("key_variable", "A"))
-    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", variable):  # it may be the key itself, which no message repeats
-        raise InputError(f"{table.path}: [{table.name}] key_variable: expected the name of an environment variable")
+    for name, fault in remote.faults(str(table.values["url"]), table.values.get("key_variable")).items():
+        raise InputError(f"{table.path}: [{table.name}] {name}: {fault}")
 
 
 def _check_parts(table: _Table, entries: Mapping[str, Entry]) -> None:

@@ -97,7 +97,7 @@ def languages_of(name: str, tokenizer: Any, config: Mapping[str, Any]) -> Langua
     Raises:
         InputError: none of them says.
     """
-    vocabulary = tokenizer.get_vocab()
+    vocabulary = {*tokenizer.get_vocab(), *getattr(tokenizer, "lang_token_to_id", ())}  # M2M-100 keeps its tags apart
     if hasattr(tokenizer, "src_lang"):
         for pattern in SOURCE_SET:
             ways = {tag: (code, token) for tag, code, token in _coded(pattern, vocabulary)}

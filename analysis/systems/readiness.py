@@ -76,6 +76,7 @@ def download(system: Entry, repository: str) -> Download:
     more = [
         *(["*.py"] if system.trust_remote_code else []),
         *(["*.metadata"] if system.kind == "late-interaction" else []),
+        *(["*.spm"] if system.kind == "translator" else []),  # vocabularies of Marian
     ]
     return Download(repository, system.revision, ("*.json", "*.txt", "*.model", "*.safetensors", *more))
 

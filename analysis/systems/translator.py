@@ -254,7 +254,8 @@ class Model:
                     max_new_tokens=self._longest,
                     **first,
                 )
-            words = tokenizer.batch_decode(made, skip_special_tokens=True)
+            # What the decoder began with is no part of the translation; M2M-100 does not call its tags special.
+            words = tokenizer.batch_decode(made[:, 2 if way.first_token else 1 :], skip_special_tokens=True)
             return list(zip(map(_line, words), self._stopped(made[:, 1:]), strict=True))
 
         return compute

@@ -9,10 +9,12 @@ import numpy as np
 
 from analysis.metrics.composite import alignment_score, mean_of
 from analysis.model import Interval, SystemLabel
+from analysis.stats import bootstrap
 from analysis.store.read import Store
-from analysis.views.evidence import Evidence, Floats, chosen_tasks
+from analysis.views.evidence import SEED, Evidence, Floats, chosen_tasks
 from analysis.views.selection import Selection, Sentence
 from analysis.views.tiers import discriminated
+from analysis.views.validation import place
 
 SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
 """The task that each score is counted from, and what the score is called."""
@@ -76,9 +78,30 @@ def _alignment(evidence: Evidence) -> TaskScore:
 
 
 def _discrimination(evidence: Evidence) -> TaskScore:
+    """The mean of R@1 over the tiers; where queries carry none, of how often an answer stands above its neighbours."""
+    tiers = sorted({tier for tier in evidence.queries.tier[evidence.domain] if tier is not None}, key=place)
+    if tiers:
+        return _by_tier(evidence, tiers)
     parts = _means(evidence, list(discriminated(evidence).values()))
     value, draws = (mean_of(*(part[at] for part in parts)) for at in (0, 1))
     return TaskScore(evidence, value, draws, np.ones(len(evidence.runs)))
+
+
+def _by_tier(evidence: Evidence, tiers: Sequence[str]) -> TaskScore:
+    """R@1 of each tier first, each drawn by itself."""
+    recall = evidence.values("recall_at_1")
+    parts, draws, ceilings = [], [], []
+    for number, tier in enumerate(tiers):
+        part = evidence.part("tier", tier)
+        asked = np.flatnonzero(part.domain)
+        mine = recall[:, asked]
+        _, family = np.unique(evidence.family[asked], return_inverse=True)
+        language = np.zeros(len(asked)) if evidence.benchmark.parallel else evidence.judged.query_language[asked]
+        drawn = bootstrap.stratified_draws(family, language, seed=SEED + number)
+        parts.append(bootstrap.pooled_mean(mine).value)
+        draws.append(bootstrap.pooled_draws(mine, family=drawn.family, draws=drawn.draws))
+        ceilings.append(_ceiling(part, "recall_at_1"))
+    return TaskScore(evidence, mean_of(*parts), mean_of(*draws), np.full(len(evidence.runs), float(np.mean(ceilings))))
 
 
 def _evidence(evidence: Evidence) -> TaskScore:

@@ -8,21 +8,27 @@ from dataclasses import dataclass, replace
 
 from analysis import benchmarks
 from analysis.model import SystemLabel
-from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow, TextCounts
+from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow
+from analysis.store.texts import Side, TextCounts, looked_into
 from analysis.systems import catalogue, own, truncation
 from analysis.systems.made_by import CHANGED, made_by
 from analysis.systems.readiness import NO_IMAGES, readiness
 from analysis.text import counted
 from analysis.views import slices
 from analysis.views.evidence import benchmark_label, chosen_tasks, task_label
+from analysis.views.heterogeneity import ITEMS, TaskTexts, heterogeneity
+from analysis.views.parallel_documents import ParallelDocuments, parallel_documents
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
+from analysis.views.separation import Separation, separation
 from analysis.views.tagging import Tagging, tagging
+from analysis.views.training import Training, trainings
 from analysis.views.translation_quality import TranslationQuality, translation_quality
 
 __all__ = [  # what pages see of the nouns below it too
     "COUNTED_AS",
     "TRUNCATED",
     "Card",
+    "LanguageCounts",
     "Stored",
     "StoredBenchmark",
     "StoredResult",
@@ -80,6 +86,7 @@ class TaskCard:
     attributes: tuple[Distribution, ...]
     tagging: Tagging | None = None  # None: nobody had to find that out
     translations: TranslationQuality | None = None  # None: nothing was translated for it
+    documents: ParallelDocuments | None = None  # None: not made of tables of publications
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,9 @@ class Card:
     takeaway: Sentence
     tasks: tuple[TaskCard, ...]  # without those of which only published figures are known
     overlaps: tuple[Overlap, ...]
+    texts: tuple[TaskTexts, ...] = ()  # one a task
+    separation: Separation | None = None  # None: nothing is asked
+    trainings: tuple[Training, ...] = ()  # files that it was looked for in, the latest first
 
 
 @dataclass(frozen=True)
@@ -213,21 +223,44 @@ def card(store: Store, benchmark: str) -> Card:
     tasks = [task for task in known if not task_label(task).published_only]
     if not tasks:
         return Card(benchmark_label(row), _published_takeaway(row, known), (), ())
-    words = store.vocabulary([task.task_id for task in tasks])
+    with looked_into(store, [task.task_id for task in tasks]) as texts:
+        lengths, words, scripts, answers = texts.lengths(), texts.words(), texts.scripts(), texts.answers()
+        apart = separation(texts, tasks, lengths=lengths)
     cards = tuple(
         replace(
-            _task_card(store, task, words.get((task.task_id, task.task_id), 0)),
+            _task_card(store, task, {item: lengths.get(Side(task.task_id, item, None)) for item in ITEMS}),
+            vocabulary=words[side].vocabulary if (side := Side(task.task_id, "document", None)) in words else 0,
             tagging=tagging(row.settings, task.name),
             translations=translation_quality(row.settings, task.name),
+            documents=parallel_documents(row.settings, task.name),
         )
         for task in tasks
     )
-    return Card(benchmark_label(row), _card_takeaway(row, cards), cards, _overlaps(tasks, words))
+    told = tuple(
+        heterogeneity(
+            task,
+            lengths=lengths,
+            words=words,
+            scripts=scripts,
+            answers=answers,
+            languages=[found.language for found in of.languages],
+        )
+        for task, of in zip(tasks, cards, strict=True)
+    )
+    return Card(
+        benchmark_label(row),
+        _card_takeaway(row, cards),
+        cards,
+        _overlaps(apart),
+        told,
+        apart,
+        trainings(store, row.benchmark_id),
+    )
 
 
-def _task_card(store: Store, task: TaskRow, vocabulary: int) -> TaskCard:
+def _task_card(store: Store, task: TaskRow, texts: Mapping[str, TextCounts | None]) -> TaskCard:
     queries = store.queries(task.task_id)
-    judged, texts = store.judgement_counts(task.task_id), store.text_counts(task.task_id)
+    judged = store.judgement_counts(task.task_id)
     asked, written = store.query_languages(task.task_id), store.corpus_languages(task.task_id)
     names = (name for name in slices.names(task, queries) if name not in UNTOLD)
     found = (_distribution(name, slices.column(store, task, queries, attribute=name)) for name in names)
@@ -239,7 +272,7 @@ def _task_card(store: Store, task: TaskRow, vocabulary: int) -> TaskCard:
         n_cross_language=judged.cross_language,
         query_tokens=texts.get("query"),
         document_tokens=texts.get("document"),
-        vocabulary=vocabulary,
+        vocabulary=0,
         languages=tuple(
             LanguageCounts(tag, asked.get(tag, 0), written.get(tag, 0)) for tag in dict.fromkeys((*asked, *written))
         ),
@@ -254,14 +287,13 @@ def _distribution(name: str, found: slices.Column) -> Distribution:
     return Distribution(name, values, len(counts) - len(kept), len(found) - counts.total())
 
 
-def _overlaps(tasks: Sequence[TaskRow], words: Mapping[tuple[int, int], int]) -> tuple[Overlap, ...]:
-    found = []
-    for place, a in enumerate(tasks):
-        for b in tasks[place + 1 :]:
-            shared = words.get((a.task_id, b.task_id), 0)
-            either = sum(words.get((task.task_id, task.task_id), 0) for task in (a, b)) - shared
-            found.append(Overlap(a.title, b.title, shared, shared / either if either else None))
-    return tuple(found)
+def _overlaps(apart: Separation) -> tuple[Overlap, ...]:
+    return tuple(
+        Overlap(row.a, row.b, row.shared, row.jaccard)
+        for row in apart.words
+        if apart.between == "tasks" and row.language is None and row.a != row.b
+        if row.a_item == row.b_item == "document"
+    )
 
 
 def _published_takeaway(row: BenchmarkRow, tasks: Sequence[TaskRow]) -> Sentence:

@@ -16,10 +16,12 @@ from analysis.metrics.routes import first_rank
 from analysis.model import NEVER, Interval, SystemLabel
 from analysis.store.read import Store, TaskRow
 from analysis.views import language_choice
+from analysis.views import validation as validations
 from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
+from analysis.views.validation import Validation
 
-AGAINST = RELATIONS[1:]  # sibling, related, unrelated
+SAME_CONCEPT, AGAINST = RELATIONS[0], RELATIONS[1:]  # sibling, related, unrelated
 
 
 Outcomes = Mapping[str, Mapping[str, float]]
@@ -61,6 +63,22 @@ class TierTask:
     caption: str
     rows: tuple[TierRow, ...]  # all queries first, then tier by tier
     by_language: Mapping[str, Mapping[str, Outcomes]]  # system -> query language -> what stands at rank 1
+    validation: Validation | None = None  # of its confusion sets; None: it was not made of any
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Those that queries carry, the first the easiest; empty where they carry none."""
+        return tuple(dict.fromkeys(row.tier for row in self.rows if row.tier is not None))
+
+    @property
+    def answer(self) -> str:
+        """What an answer at rank 1 is to its query."""
+        return SAME_CONCEPT if self.compares else "an answer"
+
+    @property
+    def compares(self) -> bool:
+        """Whether an answer is one concept and what stands above it another; in confusion sets siblings are answers."""
+        return self.validation is None or self.validation.answers != validations.SET
 
 
 @dataclass(frozen=True)
@@ -88,10 +106,22 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
         evidence = _evidence(store, task, selection, labels)
         mine = tuple(_task_rows(evidence, labels))
         caption = "No system has run on this task."
-        if mine:
+        if mine and any(row.tier for row in mine):
+            caption = f"{mine[0].hit_at_1.n:,} queries by the tier they carry · 95 % bootstrap intervals"
+        elif mine:
             counts = " · ".join(f"{name} {mine[0].discrimination[name].n:,}" for name in AGAINST)
             caption = f"Queries whose concept has such a neighbour in the corpus: {counts} · 95 % bootstrap intervals"
-        tasks.append(TierTask(task_label(task), _takeaway(mine), caption, mine, _by_language(evidence, languages)))
+        parents = {run.system: run.parents for run in evidence.runs}
+        tasks.append(
+            TierTask(
+                task_label(task),
+                validations.by_tier(mine) or _takeaway(mine),
+                caption,
+                mine,
+                _by_language(evidence, languages),
+                validations.validation(evidence.benchmark.settings, task.name, mine, parents),
+            )
+        )
     return TiersView(benchmark_label(store.benchmark(selection.benchmark)), tuple(tasks))
 
 
@@ -186,7 +216,7 @@ def _evidence(store: Store, task: TaskRow, selection: Selection, labels: dict[st
 def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:
     """All queries first, then tier by tier where queries carry one."""
     yield from _rows(whole, labels, None)
-    for tier in sorted({tier for tier in whole.queries.tier if tier is not None}):
+    for tier in sorted({tier for tier in whole.queries.tier if tier is not None}, key=validations.place):
         yield from _rows(whole.part("tier", tier), labels, tier)
 
 

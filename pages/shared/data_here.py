@@ -7,23 +7,33 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from analysis.errors import StoreError
-from analysis.views import data
+from analysis.views import benchmark_card, data
 from analysis.views.data import Card, Stored, StoredResult, StoredRun, TaskCard, TextCounts
-from analysis.views.selection import counted
-from pages.shared import data_audits, data_manage, data_tagging, data_translations, leaderboard, tables, ui
+from analysis.views.plain import as_json
+from pages.shared import (
+    data_audits,
+    data_documents,
+    data_manage,
+    data_separation,
+    data_tagging,
+    data_training,
+    data_translations,
+    leaderboard,
+    tables,
+    ui,
+)
 from pages.shared.tables import Cell, Markup
 from pages.shared.ui import Frame
 
 CARD_TERMS = (
-    ("Token", data.COUNTED_AS),
+    ("Word", data.COUNTED_AS),
     (
         "Cross-language",
         "Relevant pairs of a query and a document in another language. Relevant: grade 1 or more.",
     ),
     ("Family", "Queries that ask for the same thing, in whichever language: they share their right answers."),
     ("±", "The mean over all texts, and their standard deviation."),
-    ("Vocabulary", "How many different tokens the documents of a task have."),
-    ("Vocabulary shared", "Jaccard: tokens that both corpora have ÷ tokens that either has. 1 is the same vocabulary."),
+    ("Vocabulary", "How many different words the documents of a task have."),
 )
 ROWS: tuple[tuple[str, Callable[[TaskCard], int | TextCounts | None]], ...] = (
     ("Documents", lambda task: task.task.n_documents),
@@ -32,10 +42,20 @@ ROWS: tuple[tuple[str, Callable[[TaskCard], int | TextCounts | None]], ...] = (
     ("Judgements", lambda task: task.n_judgements),
     ("of these relevant", lambda task: task.n_relevant),
     ("of these cross-language", lambda task: task.n_cross_language),
-    ("Tokens a query", lambda task: task.query_tokens),
-    ("Tokens a document", lambda task: task.document_tokens),
+    ("Words a query", lambda task: task.query_tokens),
+    ("Words a document", lambda task: task.document_tokens),
     ("Vocabulary", lambda task: task.vocabulary),
 )
+
+
+RUN_COLUMNS = {
+    "System": "text",
+    "Rows kept": "number",
+    "Searched to rank": "number",
+    "Size": "number",
+    "Stored (UTC)": "stamp",
+    "From": "text",
+}
 
 
 def show(frame: Frame) -> None:
@@ -45,10 +65,10 @@ def show(frame: Frame) -> None:
         _card(ui.answer(data.card, frame.benchmark.address), frame)
     except StoreError as error:  # a damaged file of one benchmark: what is stored can still be looked at, and deleted
         st.error(tables.literal(str(error)))
+    leaderboard.card(frame.benchmark)
     data_audits.show(frame)
     _stored(stored, frame)
     data_manage.show(stored, frame)
-    leaderboard.card(frame.benchmark)
 
 
 def _card(card: Card, frame: Frame) -> None:
@@ -60,19 +80,42 @@ def _card(card: Card, frame: Frame) -> None:
     rows: list[Sequence[Cell]] = [[words, *(_number(count(task)) for task in card.tasks)] for words, count in ROWS]
     columns = {"": "text"} | dict.fromkeys(names, "number")
     tables.show(tables.table(columns, rows, caption="Benchmark card", style="narrow"))
-    header = ["task", "what", "count", "mean", "standard deviation"]
-    ui.download("CSV", header, _card_rows(card), file=f"card-{card.benchmark.name}.csv")
+    _downloads(card)
     _languages(card, frame)
-    data_tagging.show(card, frame)
-    data_translations.show(card, frame)
+    data_separation.texts(card, frame)
     if any(task.attributes for task in card.tasks):
         with st.expander("What is known of the queries"):
             _attributes(card)
-    if card.overlaps:
-        with st.expander("Vocabulary that two tasks share"):
-            shared = [[f"{row.a} and {row.b}", f"{row.shared:,}", _share(row.jaccard)] for row in card.overlaps]
-            columns = {"Tasks": "text", "Tokens in both": "number", "Jaccard": "number"}
-            tables.show(tables.table(columns, shared, caption="Vocabulary that two tasks share"))
+    if card.separation:
+        data_separation.show(card.separation, frame)
+    data_training.show(card, frame)
+    _reports(card, frame)
+
+
+def _downloads(card: Card) -> None:
+    """The card as numbers, and whole for an appendix or a program."""
+    header = ["task", "what", "count", "mean", "standard deviation", "median"]
+    name = f"card-{card.benchmark.name}"
+    with st.container(horizontal=True):
+        ui.download("CSV", header, _card_rows(card), file=f"{name}.csv")
+        ui.download_text("Whole card (Markdown)", benchmark_card.markdown(card), file=f"{name}.md")
+        st.download_button(
+            "Whole card (JSON)",
+            as_json(card),
+            file_name=f"{name}.json",
+            mime="application/json",
+            on_click="ignore",
+            key=f"download-{name}.json",
+        )
+
+
+def _reports(card: Card, frame: Frame) -> None:
+    """What the programs that built its tasks have to report."""
+    if any(task.tagging or task.translations or task.documents for task in card.tasks):
+        st.subheader("How it was built", anchor=False)
+        data_tagging.show(card, frame)
+        data_translations.show(card, frame)
+        data_documents.show(card, frame)
 
 
 def _number(found: int | TextCounts | None) -> str:
@@ -84,20 +127,16 @@ def _number(found: int | TextCounts | None) -> str:
     return f"{found.mean:.1f}{spread}"
 
 
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
 def _card_rows(card: Card) -> list[list[object]]:
     rows: list[list[object]] = []
     for task in card.tasks:
         for words, count in ROWS:
             found = count(task)
-            numbers = [found, None, None] if isinstance(found, int) or found is None else list(found)
+            numbers = [found, None, None, None] if isinstance(found, int) or found is None else list(found)
             rows.append([task.task.name, words, *numbers])
         for tag in task.languages:
-            rows.append([task.task.name, f"queries in {tag.language}", tag.n_queries, None, None])
-            rows.append([task.task.name, f"documents in {tag.language}", tag.n_documents, None, None])
+            rows.append([task.task.name, f"queries in {tag.language}", tag.n_queries, None, None, None])
+            rows.append([task.task.name, f"documents in {tag.language}", tag.n_documents, None, None, None])
     return rows
 
 
@@ -116,7 +155,7 @@ def _languages(card: Card, frame: Frame) -> None:
             counts = (row.n_queries, row.n_documents) if row else (0, 0)
             cells += [f"{number:,}" if number else "" for number in counts]
         rows.append(cells)
-    with st.expander(f"Languages ({len(tags):,})", expanded=len(tags) <= 12):
+    with st.expander(f"Languages ({len(tags):,})"):
         tables.show(tables.table(columns, rows, caption="Queries and documents of each language"))
 
 
@@ -145,23 +184,35 @@ def _stored(stored: Stored, frame: Frame) -> None:
         ("the state before the last job, sources, logs", space.rest),
     )
     ui.grey(" · ".join(f"{words} {data.size(n)}" for words, n in parts))
-    rows: list[Sequence[Cell] | str] = []
+    own, others, published = _kept(stored, frame)
+    if own:
+        tables.show(tables.table(RUN_COLUMNS, own, caption=f"Runs on {frame.tasks[0].title}"))
+    if others:
+        with st.expander("Runs on other tasks"):
+            tables.show(tables.table(RUN_COLUMNS, others, caption="Runs on other tasks"))
+    if published:
+        with st.expander("Published results"):
+            tables.show(tables.table({"System": "text", "Figures": "number"}, published, caption="Published results"))
+
+
+def _kept(stored: Stored, frame: Frame) -> tuple[list[Sequence[Cell] | str], ...]:
+    """Rows of runs on the chosen task, of runs on others, and of published results, each under its task."""
+    own: list[Sequence[Cell] | str] = []
+    others: list[Sequence[Cell] | str] = []
+    published: list[Sequence[Cell] | str] = []
     for benchmark in stored.benchmarks:
         for task in benchmark.tasks:
             texts = "" if task.n_bytes is None else f", texts {data.size(task.n_bytes)}"
-            version = f"{benchmark.benchmark.title} ({benchmark.benchmark.version})"
-            rows.append(f"{version} · {task.task.title}{texts}")
-            kept = [_run_row(run, frame) for run in task.runs] + [_result_row(found, frame) for found in task.published]
-            rows += kept or [["no run yet", "", "", "", "", ""]]
-    columns = {
-        "System": "text",
-        "Rows kept": "number",
-        "Searched to rank": "number",
-        "Size": "number",
-        "Stored (UTC)": "stamp",
-        "From": "text",
-    }
-    tables.show(tables.table(columns, rows, caption="Everything stored"))
+            name = f"{benchmark.benchmark.title} ({benchmark.benchmark.version}) · {task.task.title}"
+            if task.runs or not task.published:
+                here = benchmark.benchmark.address == frame.benchmark.address and task.task.name == frame.tasks[0].name
+                rows = own if here else others
+                rows.append(f"{name}{texts}")
+                rows += [_run_row(run, frame) for run in task.runs] or [["no run yet", "", "", "", "", ""]]
+            if task.published:
+                published.append(name)
+                published += [_result_row(found, frame) for found in task.published]
+    return own, others, published
 
 
 def _run_row(run: StoredRun, frame: Frame) -> list[Cell]:
@@ -179,4 +230,4 @@ def _run_row(run: StoredRun, frame: Frame) -> list[Cell]:
 
 
 def _result_row(found: StoredResult, frame: Frame) -> list[Cell]:
-    return [tables.chip(found.system, dark=frame.dark), "", "", "", "", counted(found.n_figures, "published figure")]
+    return [tables.chip(found.system, dark=frame.dark), f"{found.n_figures:,}"]

@@ -22,6 +22,7 @@ NAMES = {
     "run": "Run {systems} on {benchmark}",
     "map": "Draw maps of {benchmark}",
     "diagnose": "Look at what lies behind the runs of {benchmark}",
+    "separation": "Look for {benchmark} in a training file",
     "import-benchmark": "Import benchmark {benchmark}",
     "import-run": "Import run {system} of {benchmark}",
     "import-vectors": "Import vectors {system} of {benchmark}",

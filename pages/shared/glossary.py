@@ -225,6 +225,32 @@ TIERS = (
     ),
     ("Hatched", "What stands at rank 1 is in another language than the query."),
 )
+ANSWERS = (
+    ("Tier", "How near in meaning a query and its answers are: synonym, sibling, related."),
+    ("Answer", "A term of another concept of the query’s confusion set, or in the first tier of the same concept."),
+    ("Hit@1", "Share of queries with an answer at rank 1; R@1 divides by the number of answers."),
+    ("Sibling, related, unrelated", "What is no answer, by the codes of the source vocabulary."),
+    ("Hatched", "What stands at rank 1 is in another language than the query."),
+)
+VALIDATION = (
+    (
+        "Confusion set",
+        "The spellings of one concept (synonym), or concepts whose codes share their first three "
+        "characters (sibling), or do not (related), in one source vocabulary.",
+    ),
+    (
+        "Vote",
+        "By the mean cosine over all pairs of a set: synonym from 0.70, sibling 0.40 to 0.75, related 0.15 to "
+        "0.45. Where two fit, the tier the set was made for, else that of the nearer centre.",
+    ),
+    (
+        "As made, as kept",
+        "As made: every set, by the tier of its codes. As kept: sets on which two of three agree, by "
+        "the tier they agree on; these lie within the bounds because of how they were chosen.",
+    ),
+    ("κ, AC1", "Agreement beyond chance of two validators, 1 is perfect; AC1 stays steady where one vote is frequent."),
+    ("No vote", "Neither a validator nor made of one: its order of the tiers is evidence of its own."),
+)
 
 PUBLISHED = (
     (

@@ -9,30 +9,39 @@ from typing import NamedTuple
 import streamlit as st
 
 from analysis.views.selection import Interval, SystemLabel
-from analysis.views.tiers import Example, TierRow
+from analysis.views.tiers import SAME_CONCEPT, Example, TierRow
 from pages.shared import address, tables, ui
 from pages.shared.leaderboard import NUMBERS
 from pages.shared.tables import Cell, Markup
 
 
-def table(rows: Sequence[TierRow], *, dark: bool) -> Markup:
-    """How often the answer stands above its neighbours, with R@1, R@5 and Hit@1; by tier where queries carry one."""
+def table(rows: Sequence[TierRow], *, compares: bool = True, dark: bool) -> Markup:
+    """How often the answer stands above its neighbours, with R@1, R@5 and Hit@1; by tier where queries carry one.
+
+    Args:
+        rows: all queries first.
+        compares: whether the neighbours are no answers themselves.
+        dark: for the dark theme.
+    """
     lines: list[Sequence[Cell] | str] = []
     tiers = list(dict.fromkeys(row.tier for row in rows))
     for tier in tiers:
         if len(tiers) > 1:
             lines.append("all queries" if tier is None else tier)
         lines.extend(
-            [tables.chip(row.system, dark=dark), *(tables.spread(found, words) for words, found in _named(row).items())]
+            [
+                tables.chip(row.system, dark=dark),
+                *(tables.spread(found, words) for words, found in _named(row, compares=compares).items()),
+            ]
             for row in rows
             if row.tier == tier
         )
-    columns = {"System": "text"} | (dict.fromkeys(_named(rows[0]), "number") if rows else {})
+    columns = {"System": "text"} | (dict.fromkeys(_named(rows[0], compares=compares), "number") if rows else {})
     return tables.table(columns, lines, caption="What stands above the answer")
 
 
-def _named(row: TierRow) -> dict[str, Interval]:
-    above = {f"Above every {name}": found for name, found in row.discrimination.items()}
+def _named(row: TierRow, *, compares: bool = True) -> dict[str, Interval]:
+    above = {} if not compares else {f"Above every {name}": found for name, found in row.discrimination.items()}
     return above | {"R@1": row.recall_at_1, "R@5": row.recall_at_5, "Hit@1": row.hit_at_1}
 
 
@@ -83,7 +92,7 @@ def choose_outcome(part: list[str]) -> None:
     address.put(outcome=(relation, language))
 
 
-def pickers(systems: Sequence[SystemLabel]) -> Chosen:
+def pickers(systems: Sequence[SystemLabel], *, answer: str = SAME_CONCEPT) -> Chosen:
     """Select boxes that do what the clicks do."""
     known = {label.name: label for label in systems}
     left, right = st.columns(2)
@@ -103,14 +112,18 @@ def pickers(systems: Sequence[SystemLabel]) -> Chosen:
             list(OUTCOMES),
             name="outcome",
             default="sibling,same",
-            format_func=OUTCOMES.__getitem__,
+            format_func=lambda outcome: _words(outcome, answer),
         )
     return Chosen(known[name], *outcome.split(","))
 
 
-def show_examples(found: Sequence[Example], chosen: Chosen, *, dark: bool) -> None:
+def _words(outcome: str, answer: str) -> str:
+    return OUTCOMES[outcome].replace(SAME_CONCEPT, answer)
+
+
+def show_examples(found: Sequence[Example], chosen: Chosen, *, answer: str = SAME_CONCEPT, dark: bool) -> None:
     """The queries of the chosen outcome with what stands at rank 1, the worst answered first."""
-    words = OUTCOMES[f"{chosen.relation},{chosen.language}"]
+    words = _words(f"{chosen.relation},{chosen.language}", answer)
     st.subheader(tables.literal(f"{chosen.system.short} · {words} · {len(found):,} queries"), anchor=False)
     if not found:
         ui.grey("No query of this part has that at rank 1.")

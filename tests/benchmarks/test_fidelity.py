@@ -17,6 +17,7 @@ def test_the_abbreviations_of_the_paper_are_protected_and_none_twice():
     [
         ("Is HIV-1 seen by MRI?", ("HIV", "MRI")),
         ("是否HIV感染", ("HIV",)),  # no letter of another script is part of the word
+        ("ＨＩＶ感染とＡＨＩＶ", ("HIV",)),
         ("hiv and AHIV", ()),
         ("HbA1c, HBA1C", ("HbA1c",)),
         ("SARS-CoV-2 or COVID-19", ("COVID-19", "SARS-CoV-2")),

@@ -320,7 +320,7 @@ SAID = st.lists(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(SAID)
 def test_what_was_said_comes_back_unchanged(cache, tmp_path, said):
     cache.notes.unlink(missing_ok=True)

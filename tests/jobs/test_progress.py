@@ -294,6 +294,7 @@ def test_a_job_that_a_page_starts_leaves_it_a_core_unless_the_reader_says_otherw
         monkeypatch.setattr(progress, "cores", lambda cores=cores: cores)
         told = progress.environment(cache, "run")
         assert (told["OMP_NUM_THREADS"], told["NUMBA_NUM_THREADS"]) == (threads, threads)
+        assert progress.environment(cache, progress.FIRST_START)["OMP_NUM_THREADS"] == str(cores)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert progress.environment(cache, "run")["OMP_NUM_THREADS"] == "3"
     assert LoadOptions().cores == 3  # of models and searches in such a job

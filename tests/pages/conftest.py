@@ -1,5 +1,7 @@
 """Visits to a full and to an empty cache folder."""
 
+import shutil
+
 import pytest
 from visits import PlayedJob, Visit
 
@@ -18,11 +20,13 @@ def full(real_store, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def bedside_store(once):
+def bedside_store(once, bedside_vectors):
     """Bedside with two systems that are quick."""
 
     def build(folder):
         cache = Cache(folder)
+        if bedside_vectors.exists():
+            shutil.copytree(bedside_vectors, cache.embeddings)
         address = build_bedside(cache, progress=silent)
         run(cache, request=RunRequest(address, systems=("bm25", "use-multilingual-v3")), progress=silent)
 

@@ -33,6 +33,7 @@ QUESTIONS = {
     "map": ui.MAP,
     "causes": ui.CAUSES,
     "story": ui.STORY,
+    "data": ui.DATA,
     "method": ui.METHOD,
 }
 VOID = {"meta", "br"}

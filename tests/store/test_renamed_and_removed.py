@@ -9,6 +9,7 @@ from by_hand import DOCUMENTS, JUDGEMENTS, QUERIES, RANKING, TASK, benchmark, fa
 from analysis.model import Document, Figure, Flag, Image, Judgement, PublishedResult, Query, Task
 from analysis.paths import Cache
 from analysis.store import read, write
+from analysis.store.texts import Part, Side, looked_into
 
 
 @pytest.fixture
@@ -158,14 +159,19 @@ def test_tokens_are_words_or_single_characters(cache):
         writer.add_benchmark(benchmark(*tasks))
     store = read.open_store(cache)
     first, second = (task.task_id for task in store.tasks(store.benchmark("hand").benchmark_id))
-    counts = store.text_counts(first)
+    parts = [Part(task, None) for task in (first, second)]
+    with looked_into(store, [first, second]) as texts:
+        found, shared = texts.lengths(), texts.shared_words(parts, by_language=False)
+    counts = {item: found[Side(first, item, None)] for item in ("query", "document")}
     lengths = [4, 4 + 1 + 4 + 1, 0, 2]
     assert counts["document"].n == 4
     assert counts["document"].mean == pytest.approx(np.mean(lengths))
     assert counts["document"].deviation == pytest.approx(np.std(lengths, ddof=1))
-    assert counts["query"] == (1, 3.0, None)
+    assert counts["document"].median == np.median(lengths)
+    assert counts["query"] == (1, 3.0, None, 3.0)
     # heart attack | 心 筋 梗 塞 と コ ー ヒ 2x | two Arabic words: 13; a heart 心: 3; both: heart 心
-    assert store.vocabulary([first, second]) == {(first, first): 13, (first, second): 2, (second, second): 3}
+    documents = {(row.a, row.b): row.shared for row in shared if row.a_item == row.b_item == "document"}
+    assert documents == {(0, 0): 13, (0, 1): 2, (1, 1): 3}
 
 
 def test_judgements_across_languages_are_counted(cache):

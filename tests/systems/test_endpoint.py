@@ -16,7 +16,7 @@ from analysis.jobs.own_systems import NewSystem
 from analysis.jobs.run import RunRequest, run
 from analysis.model import silent
 from analysis.paths import Cache
-from analysis.systems import catalogue, encoders, endpoint
+from analysis.systems import catalogue, encoders, endpoint, remote
 from analysis.systems.assemble import build
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
@@ -72,7 +72,7 @@ def server(tmp_path, monkeypatch):
     """A server, and an empty cache folder in force."""
     monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("THEIR_KEY", KEY)
-    monkeypatch.setattr(endpoint, "PAUSE", 0.01)
+    monkeypatch.setattr(remote, "PAUSE", 0.01)
     found = Server()
     yield found
     found.http.shutdown()
@@ -105,14 +105,14 @@ def unit(*texts):
 def test_a_busy_server_is_asked_again(server, monkeypatch):
     waited = []
     monkeypatch.setattr(time, "sleep", waited.append)
-    remote = endpoint.Endpoint(added(server))
+    encoder = endpoint.Endpoint(added(server))
     server.plan = [(429, {"Retry-After": "7"}, "slow down"), (503, {}, ""), (500, {"Retry-After": "99999"}, "")]
-    assert np.allclose(remote.vectors(["a"]), [vector("a")])
-    assert waited == [7.0, 0.02, endpoint.LONGEST_PAUSE]
+    assert np.allclose(encoder.vectors(["a"]), [vector("a")])
+    assert waited == [7.0, 0.02, remote.LONGEST_PAUSE]
 
 
 def test_an_answer_that_breaks_off_or_does_not_come_is_asked_for_again(server):
-    remote = endpoint.Endpoint(added(server, timeout=1))
+    encoder = endpoint.Endpoint(added(server, timeout=1))
 
     def breaks_off(handler):
         handler.send_response(200)
@@ -121,7 +121,7 @@ def test_an_answer_that_breaks_off_or_does_not_come_is_asked_for_again(server):
         handler.wfile.write(b'{"data"')
 
     server.plan = [breaks_off, lambda handler: time.sleep(1.3)]
-    assert np.allclose(remote.vectors(["a"]), [vector("a")])
+    assert np.allclose(encoder.vectors(["a"]), [vector("a")])
     assert len(server.asked) == 3
 
 
@@ -142,10 +142,10 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_sentence_without_the_key(server, fault):
-    remote = endpoint.Endpoint(added(server))
+    encoder = endpoint.Endpoint(added(server))
     server.plan = [FAULTS[fault]]
     with pytest.raises(SystemLoadError) as error:
-        remote.vectors(["a"])
+        encoder.vectors(["a"])
     said = str(error.value)
     assert said.startswith("remote: http://127.0.0.1:")
     assert fault in said
@@ -155,10 +155,10 @@ def test_a_fault_is_one_sentence_without_the_key(server, fault):
 
 
 def test_a_server_that_stays_busy_or_is_not_there_is_given_up(server):
-    remote = endpoint.Endpoint(added(server))
-    server.plan = [(503, {}, f"out of order {KEY}")] * endpoint.TRIES
+    encoder = endpoint.Endpoint(added(server))
+    server.plan = [(503, {}, f"out of order {KEY}")] * remote.TRIES
     with pytest.raises(SystemLoadError, match=r"answers HTTP 503: out of order …, 5 times in a row"):
-        remote.vectors(["a"])
+        encoder.vectors(["a"])
     own_systems.remove("remote")
     nobody = endpoint.Endpoint(added(server, url="http://127.0.0.1:1/v1"))
     with pytest.raises(SystemLoadError, match=r"127\.0\.0\.1:1/v1/embeddings cannot be reached"):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from tiny_translators import marian, nllb, t5
@@ -9,6 +10,7 @@ from tiny_translators import marian, nllb, t5
 from analysis.errors import InputError, JobCancelledError, SystemLoadError
 from analysis.model import silent
 from analysis.systems import translator
+from analysis.systems.language_codes import Way, languages_of
 from analysis.systems.translator import Settings, Translators
 from analysis.systems.weights import LoadOptions
 
@@ -177,10 +179,24 @@ def test_a_model_that_names_no_language_or_has_a_name_of_a_pair(models, tmp_path
     made(tmp_path, "opus-mt-fr-en").check(source="fr", target="en")
 
 
+def test_codes_of_m2m_100_and_mbart():
+    """As their tokenisers name them; those themselves need a package that is not installed."""
+    kept_apart = SimpleNamespace(
+        get_vocab=lambda: {"a": 0, "__b__c": 1},
+        lang_token_to_id={"__en__": 2, "__ja__": 3, "__ns__": 4, "__zh__": 5},
+        src_lang="en",
+    )
+    many = languages_of("m2m", kept_apart, {})
+    assert many.way("en", "ja") == Way("", "en", "__ja__")
+    assert many.way("en", "ko") is None
+    tagged = SimpleNamespace(get_vocab=lambda: {"en_XX": 0, "pt_XX": 1, "zh_CN": 2, "_XX": 3}, src_lang="en_XX")
+    assert languages_of("mbart", tagged, {}).way("pt", "zh") == Way("", "pt_XX", "zh_CN")
+
+
 def test_what_does_not_load_is_said(models, tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         made(models, "nowhere")
-    with pytest.raises(SystemLoadError, match="--offline asks no hub"):
+    with pytest.raises(SystemLoadError, match=r"--offline asks no hub; .*hf download no/where .*\*\.spm"):
         Translators(["no/where"], tmp_path, settings=Settings(1), load=LoadOptions(offline=True))
     with pytest.raises(InputError, match="beams 0: expected 1 or more"):
         Settings(0)

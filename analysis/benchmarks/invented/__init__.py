@@ -6,18 +6,18 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from analysis.benchmarks.invented import evidence, m3retrieve, questions, umls
+from analysis.benchmarks.invented import evidence, m3retrieve, patents, questions, umls
 from analysis.benchmarks.invented.concepts import Concepts
 from analysis.errors import InputError
 from analysis.model import Progress, silent
 
-SOURCES = ("umls", "mmedbench", "bioasq", "m3retrieve")
+SOURCES = ("umls", "mmedbench", "bioasq", "patents", "m3retrieve")
 README = "README.txt"
 PLANTED = "planted.json"
 ABOUT = """Every row here is invented: words were made of syllables by a program, with a seed.
 
-Nothing comes from UMLS, MMedBench, BioASQ or M3Retrieve; only the layout of the files is theirs. There is nothing
-medical in it.
+Nothing comes from UMLS, MMedBench, BioASQ, M3Retrieve or a patent; only the layout of the files is theirs. None
+of it is medical.
 The files are dedicated to the public domain (CC0 1.0): use them as you like.
 
 Made with: {command}
@@ -32,7 +32,7 @@ class Request:
     source: str  # one of SOURCES
     seed: int = 1
     concepts: int = 500
-    questions: int = 120  # of each language, of BioASQ, or of each of M3Retrieve's folders
+    questions: int = 120  # of each language (patents: of each table too), of BioASQ, or of each of M3Retrieve's folders
     packed: bool = False  # umls: gzip
     carriage_returns: bool = False  # umls: lines end with CR LF
     malformed: bool = False  # umls: MRCONSO ends in a broken line; m3retrieve: images that are absent, other grades
@@ -80,5 +80,7 @@ def _write(folder: Path, of: Concepts, request: Request, progress: Progress) -> 
         return m3retrieve.write(folder, of, questions=request.questions, malformed=request.malformed)
     if request.source == "bioasq":
         return evidence.write(folder, of, questions=request.questions)
+    if request.source == "patents":
+        return patents.write(folder, of, queries=request.questions)
     options = umls.Options(request.packed, request.carriage_returns, request.malformed)
     return umls.write(folder, of, options=options, progress=progress)

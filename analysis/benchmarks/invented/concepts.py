@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from analysis.benchmarks.invented.words import ENGLISH, EVERY, Places, Speech, joined
@@ -42,7 +43,11 @@ class Concepts:
     @cached_property
     def _spoken(self) -> dict[str, NDArray[np.bool_]]:
         rolls = {speech.lat: self._random(place, 1).random(self.n) for place, speech in enumerate(EVERY)}
-        return {lat: (lat == ENGLISH.lat) | everywhere(self.numbers) | (roll < SPOKEN) for lat, roll in rolls.items()}
+        some = ~english(self.numbers)
+        return {
+            lat: (lat == ENGLISH.lat) | everywhere(self.numbers) | (some & (roll < SPOKEN))
+            for lat, roll in rolls.items()
+        }
 
     def _random(self, place: int, purpose: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, place, purpose])
@@ -52,8 +57,11 @@ class Concepts:
         return self._spoken[speech.lat]
 
     def term(self, speech: Speech, chosen: Places, *, capital: bool = True) -> pa.Array:
-        """The term that each concept prefers."""
-        return joined(self._name(speech, chosen, 0, capital=capital), speech.class_of(chosen), between=speech.space)
+        """The term that each concept prefers; of those that read alike in English it ends with a digit."""
+        same = alike(chosen) & (speech is ENGLISH)
+        of = np.where(same, chosen // 10 * 10, chosen)
+        term = joined(self._name(speech, of, 0, capital=capital), speech.class_of(chosen), between=speech.space)
+        return pc.if_else(pa.array(same), joined(term, pa.array(chosen % 10).cast(pa.string()), between=" "), term)
 
     def synonym(self, speech: Speech, chosen: Places) -> pa.Array:
         """Another term of each: class of name."""
@@ -90,6 +98,11 @@ def everywhere(numbers: Places) -> Which:
     return np.equal(numbers % 5, 0)
 
 
+def english(numbers: Places) -> Which:
+    """Concepts that English alone has a name for: its two terms read alike, whoever reads them."""
+    return np.equal(numbers // 10 % 10, 4) & ~everywhere(numbers)
+
+
 def undefined(numbers: Places) -> Which:
     """Concepts without a definition."""
     return np.equal(numbers % 10, 9)
@@ -113,3 +126,8 @@ def abbreviated(numbers: Places) -> Which:
 def in_quotes(numbers: Places) -> Which:
     """Concepts with a term in quotes."""
     return np.equal(numbers % 7, 3)
+
+
+def alike(numbers: Places) -> Which:
+    """Ten concepts whose English terms differ in one character: no encoder tells them apart as siblings."""
+    return np.equal(numbers // 10, 3)

@@ -21,7 +21,9 @@ from analysis.benchmarks.invented.words import ENGLISH, EVERY, Places, Speech, j
 from analysis.model import Progress, silent
 
 BLOCK = 20_000  # concepts written at once: what bounds the memory
-MEDICAL, CODED, LAY = "INVMED", "INVCOD", "INVLAY"
+MEDICAL, LAY = "INVMED", "INVLAY"
+CODED = ("INVCOD", "INVCLS")
+"""Vocabularies whose codes are of one another's kind, by fifties of concepts."""
 NO_ATOM = 99_999_999  # numbers counted down from here are of no atom
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -43,7 +45,7 @@ class _Form(NamedTuple):
     status: str  # TS
     string_type: str  # STT
     preferred: str  # ISPREF
-    vocabulary: str
+    vocabulary: str | pa.Array
     term_type: str
     suppress: str | pa.Array = "N"
 
@@ -96,7 +98,15 @@ def write(folder: Path, of: Concepts, *, options: Options, progress: Progress = 
         "strings of two concepts": int(traps.twins(of.numbers).sum() // 2),
         "strings of two letters": int(traps.abbreviated(of.numbers).sum()),
         "strings with quotes and backslashes": int(traps.in_quotes(of.numbers).sum()),
+        "codes whose terms read alike": _alike(of),
+        "concepts with English terms alone": int(traps.english(of.numbers).sum()),
     }
+
+
+def _alike(of: Concepts) -> str:
+    """Vocabulary and first characters of the codes whose English terms differ in one character: INVCOD AAD."""
+    first = of.numbers[traps.alike(of.numbers)][:1]
+    return f"{coding(first)[0]} {code(first)[0].as_py()[:3]}"
 
 
 @contextlib.contextmanager
@@ -134,6 +144,11 @@ def code(numbers: Places) -> pa.Array:
     return joined(*parts, ".", pa.array(numbers % 10).cast(pa.string()))
 
 
+def coding(numbers: Places) -> pa.Array:
+    """The vocabulary whose codes say something of each concept."""
+    return pa.array(CODED).take(pa.array(numbers // 50 % len(CODED)))
+
+
 def _forms(of: Concepts, speech: Speech, block: Places) -> Iterator[_Form]:
     chosen = block[of.spoken(speech)[block]]
     once = chosen[traps.formerly(chosen)]
@@ -143,14 +158,14 @@ def _forms(of: Concepts, speech: Speech, block: Places) -> Iterator[_Form]:
     yield _Form(once, of.former(speech, once), "S", "PF", "Y", MEDICAL, "OP", why)
     if speech is not ENGLISH:
         return
-    yield _Form(chosen, of.term(speech, chosen), "P", "PF", "N", CODED, "PX")
+    yield _Form(chosen, of.term(speech, chosen), "P", "PF", "N", coding(chosen), "PX")
     yield _Form(chosen, of.term(speech, chosen, capital=False), "P", "VC", "Y", LAY, "LN")
     quoted = chosen[traps.in_quotes(chosen)]
     yield _Form(quoted, of.quoted(speech, quoted), "P", "VO", "Y", LAY, "SY")
     shared = chosen[traps.twins(chosen)]
     yield _Form(shared, of.shared(speech, shared), "S", "PF", "Y", LAY, "SY")
     brief = chosen[traps.abbreviated(chosen)]
-    yield _Form(brief, of.short(brief), "S", "PF", "Y", CODED, "AB")
+    yield _Form(brief, of.short(brief), "S", "PF", "Y", coding(brief), "AB")
 
 
 def _atoms(of: Concepts, block: Places, *, first: int) -> _Atoms:
@@ -171,7 +186,7 @@ def _atoms(of: Concepts, block: Places, *, first: int) -> _Atoms:
     lat = pa.array([speech.lat for speech in EVERY]).take(pa.array(language[order]))
     atom = np.arange(first, first + len(order), dtype=np.int64)
     concept, suppress, vocabulary = concept[order], column("suppress"), column("vocabulary")
-    own = pc.if_else(pc.equal(vocabulary, CODED), code(concept), numbered("M", concept + 1, 8))
+    own = pc.if_else(pc.is_in(vocabulary, pa.array(CODED)), code(concept), numbered("M", concept + 1, 8))
     lines = joined(
         cui(concept), lat, column("status"), numbered("L", atom, 8), column("string_type"), numbered("S", atom, 8),
         column("preferred"), numbered("A", atom, 8), "", own, "", vocabulary, column("term_type"), own,

@@ -1,0 +1,71 @@
+"""`build mmed-task2`: a term asks for the others of its confusion set."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+from analysis.benchmarks import mmed_task2
+from analysis.cli import output
+from analysis.cli.building import Make, need
+from analysis.jobs import build_mmed
+from analysis.jobs.build_task2 import build_task2
+from analysis.model import Progress
+from analysis.paths import Cache
+from analysis.systems.weights import LoadOptions
+
+FLAGS = ("umls", "validators", "sets", "size", "seed", "answers", "vocabularies")
+LONG = "sets"
+"""What is not printed: one line a set, which `export --format sets` writes."""
+
+
+def arguments(group: argparse._ArgumentGroup) -> None:
+    """Flags of its own."""
+    group.add_argument("--validators", metavar="A,B,C", help="three dense systems that vote on each confusion set")
+    group.add_argument(
+        "--sets", type=int, metavar="N", help=f"confusion sets made for each tier (default {mmed_task2.SETS:,})"
+    )
+    group.add_argument(
+        "--size", type=int, metavar="N", help=f"concepts of a set of siblings or related ones ({mmed_task2.SIZE})"
+    )
+    group.add_argument("--seed", type=int, metavar="N", help="another one, other sets (default 1)")
+    group.add_argument(
+        "--answers",
+        choices=mmed_task2.ANSWERS,
+        help="what a term asks for: its set's other members (default), or its concept's other terms",
+    )
+    group.add_argument("--vocabularies", metavar="A,B", help="source vocabularies whose codes count (default: all)")
+
+
+def ready(options: argparse.Namespace) -> Make:
+    """What the flags ask for.
+
+    Raises:
+        InputError: a source or the validators are not named.
+    """
+    need(options, "umls", "validators")
+    given = {name: getattr(options, name) for name in ("sets", "size", "seed", "answers")}
+    asked = mmed_task2.Options(
+        options.umls,
+        vocabularies=tuple(_names(options.vocabularies or "")),
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    validators = _names(options.validators)
+
+    def make(cache: Cache, load: LoadOptions, progress: Progress) -> str:
+        address, benchmark = build_task2(cache, options=asked, validators=validators, load=load, progress=progress)
+        for note in benchmark.notes:
+            print(note, file=sys.stderr)
+        built = cast("Mapping[str, Mapping[str, Any]]", benchmark.settings[build_mmed.BUILT])
+        output.write_json(
+            {task: {name: fact for name, fact in facts.items() if name != LONG} for task, facts in built.items()}
+        )
+        return address
+
+    return make
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
