@@ -104,6 +104,7 @@ def confusion_folder(once):
     return once("confusion", build)
 
 
+@pytest.fixture(scope="session")
 def invented_patents(once):
     """A folder with invented patents, queries and a transcript, made once a test run."""
     return once("patents", lambda folder: invented.write(folder, Request("patents", seed=4, concepts=47, questions=20)))

@@ -65,7 +65,6 @@ def arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--mode", metavar="a,b", help=f"of queries (default {','.join(MODES)})")
     group.add_argument("--strategy", metavar="a,b", help=f"of queries, among {', '.join(STRATEGIES)} (default: all)")
     group.add_argument("--per-language", type=int, metavar="N", help="queries of each language, mode and strategy")
-    group.add_argument("--seed", type=int, metavar="N", help="of the sample of queries (default 1)")
     group.add_argument("--endpoint", metavar="URL", help="a chat endpoint as OpenAI has it, to write queries")
     group.add_argument("--model", metavar="NAME", help="that writes queries")
     group.add_argument("--verifier", metavar="NAME", help="the model that judges them")
@@ -99,13 +98,17 @@ def ready(options: argparse.Namespace) -> Make:
         if options.dry_run:
             output.write_json(build_documents.planned(cache, request, progress=progress))
             return None
-        address, benchmark = build_documents.build(cache, request, progress=progress)
+        address, benchmark = build_documents.build(cache, request, progress=progress, say=_say)
         for note in benchmark.notes:
-            print(note, file=sys.stderr)
+            _say(note)
         output.write_json(benchmark.settings["built"])
         return address
 
     return make
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
 def _files(texts: Sequence[str], flag: str, *, several: bool = False) -> tuple[tuple[str, Path], ...]:

@@ -30,7 +30,6 @@ def arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--size", type=int, metavar="N", help=f"concepts of a set of siblings or related ones ({mmed_task2.SIZE})"
     )
-    group.add_argument("--seed", type=int, metavar="N", help="another one, other sets (default 1)")
     group.add_argument(
         "--answers",
         choices=mmed_task2.ANSWERS,

@@ -26,6 +26,7 @@ def build_arguments(build: argparse.ArgumentParser) -> None:
     """Flags of the builds."""
     group = build.add_argument_group("from licensed sources (docs/licensed-sources.md)")
     group.add_argument("--umls", type=Path, metavar="DIR", help="the META folder of a UMLS release")
+    group.add_argument("--seed", type=int, metavar="N", help="of what is drawn: sets, queries (default 1)")
     for module in BUILDS.values():
         module.arguments(group)
     group.add_argument("--offline", action="store_true", help="never ask a model hub")

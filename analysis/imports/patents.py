@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import html
 import json
@@ -81,35 +82,32 @@ def _columns(renamed: Mapping[str, str]) -> tables.Columns:
 
 def _of_record(place: Place, record: Mapping[str, Any]) -> Iterator[Version]:
     """One version of a row in one language; several of a row whose texts are lists, one a language."""
-    fields = {"title": HEADING, "abstract": "abstract", "claim": "claim"}
-    texts = {name: _localised(record.get(field)) for name, field in fields.items()}
-    office, publication = _word(record.get("office")), _word(record.get("publication"))
-    classes = ";".join(dict.fromkeys([*_codes(record.get("ipc")), *_codes(record.get("cpc"))]))
-    listed = {name for name, found in texts.items() if isinstance(found, list)}
-    if not listed:
-        parts = {name: str(found) for name, found in texts.items()}
-        name, language = _word(record.get("id")), _word(record.get("language"))
-        yield _version(place, parts, publication, language=language, office=office, name=name, classes=classes)
-        return
+    name, language = _word(record.get("id")), _word(record.get("language"))
     by_language: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in ("abstract", "title", "claim"):
-        for item in texts[name] if name in listed else ():
-            by_language[item[0]].setdefault(name, item[1])
-    for language, parts in by_language.items():
-        if "abstract" in parts or "title" in parts:
-            yield _version(place, parts, publication, language=language, office=office, classes=classes)
+    for part, field in (("abstract", "abstract"), ("title", HEADING), ("claim", "claim")):
+        for tag, text in _localised(record.get(field), language):
+            if text:
+                by_language[tag].setdefault(part, text)
+    for tag, parts in (by_language or {language: {}}).items():
+        yield _version(
+            place,
+            parts,
+            _word(record.get("publication")),
+            language=tag,
+            office=_word(record.get("office")),
+            name=name if len(by_language) < 2 else "",
+            classes=";".join(dict.fromkeys([*_codes(record.get("ipc")), *_codes(record.get("cpc"))])),
+        )
 
 
-def _localised(value: object) -> str | list[tuple[str, str]]:
-    """A text; or texts with their languages, as Google's exports have them."""
+def _localised(value: object, language: str) -> list[tuple[str, str]]:
+    """Languages and texts: one text in the row's language; or a list of them, as Google's exports have it."""
     if isinstance(value, str) and value.lstrip().startswith("[{"):
-        try:
+        with contextlib.suppress(json.JSONDecodeError):  # else a text that begins so
             value = json.loads(value)
-        except json.JSONDecodeError:
-            return str(value)
     if isinstance(value, list):
         return [(_word(item.get("language")), _word(item.get("text"))) for item in value if isinstance(item, dict)]
-    return _word(value)
+    return [(language, _word(value))]
 
 
 def _codes(value: object) -> list[str]:
@@ -199,8 +197,7 @@ def _full_text(path: Path) -> Iterator[Version]:
                 by_language[language].setdefault(PARTS[part], text)
                 first.setdefault(language, place)
         for language, parts in by_language.items():
-            if "abstract" in parts or "title" in parts:
-                yield _version(first[language], parts, authority + number, language=language, office=authority)
+            yield _version(first[language], parts, authority + number, language=language, office=authority)
 
 
 def _full_text_lines(path: Path) -> Iterator[tuple[Place, list[str]]]:

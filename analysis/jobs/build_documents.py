@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from analysis.benchmarks.parallel_documents import CALLED, Corpus, Options, Quer
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
 from analysis.jobs import transcript as transcripts
-from analysis.jobs.generate_queries import Generation, Writer, in_words
+from analysis.jobs.generate_queries import Generation, Writer, in_words, made_now
 from analysis.jobs.transcript import Transcript
 from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
@@ -37,8 +36,14 @@ class Request:
     generation: Generation | None = None
 
 
-def build(cache: Cache, request: Request, *, progress: Progress) -> tuple[str, Benchmark]:
-    """Build the benchmark, store it, and return its address with what was built.
+def _unheard(words: str) -> None:
+    """What callers hear that do not listen."""
+
+
+def build(
+    cache: Cache, request: Request, *, progress: Progress, say: Callable[[str], object] = _unheard
+) -> tuple[str, Benchmark]:
+    """Build the benchmark, store it, and return its address with what was built; ``say`` hears what models took.
 
     Raises:
         InputError: a file is missing or faulty, nothing is kept of it, or a transcript lacks an answer.
@@ -46,7 +51,7 @@ def build(cache: Cache, request: Request, *, progress: Progress) -> tuple[str, B
         JobCancelledError: the user cancelled; what models answered is kept.
     """
     corpus = read(cache, request, progress=progress)
-    queries = _generated(cache, request, corpus, progress) if request.generation else _tabled(request, corpus)
+    queries = _generated(cache, request, corpus, progress, say=say) if request.generation else _tabled(request, corpus)
     benchmark = parallel_documents.benchmark(request.options, corpus, queries)
     progress("store the benchmark", 0, 1)
     with write.writer(cache, progress=progress) as writer:
@@ -148,12 +153,17 @@ def _plans(request: Request, corpus: Corpus) -> Sequence[Planned]:
     return plans
 
 
-def _generated(cache: Cache, request: Request, corpus: Corpus, progress: Progress) -> dict[str, Queries]:
+def _generated(
+    cache: Cache, request: Request, corpus: Corpus, progress: Progress, *, say: Callable[[str], object]
+) -> dict[str, Queries]:
     generation = _generation(request)
     writer = Writer(generation, corpus)
     with _transcript(cache, request) as transcript:
-        found = writer.write(_plans(request, corpus), transcript, progress=progress)
-        print(in_words(generation, found, transcript.n_asked), file=sys.stderr)
+        try:
+            found = writer.write(_plans(request, corpus), transcript, progress=progress)
+            say(in_words(generation, found))
+        finally:
+            say(made_now(generation, transcript))
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,7 @@ from analysis.jobs.transcript import Transcript
 from analysis.languages import language_name
 from analysis.model import Progress, silent
 from analysis.store.versions import Kept
+from analysis.text import counted
 
 UNREADABLE = "no candidate could be read"
 NONE_PASSED = "no candidate passed the verifier"
@@ -28,10 +31,12 @@ QUERY_TOKENS, SCORE_TOKENS = 40, 40  # of an answer, for estimates only
 A_QUERY = "…" * 40  # stands for a candidate in a prompt that is only shown
 
 LOOK = 0.2  # seconds between two looks at a query that is on its way
+GRACE = 10.0  # seconds that a build which is ended waits for answers that are on their way, to keep them
 
 Read = TypeVar("Read")
 _Calls = dict[str, tuple[int, int | None, int | None]]
 """By key: attempt, tokens in, tokens out."""
+_Coming = Future[tuple[Asked | str, _Calls]]
 
 
 @dataclass(frozen=True)
@@ -126,19 +131,36 @@ class Writer:
     ) -> Iterator[tuple[Asked | str, _Calls]]:
         """What becomes of each query of a plan, in its order; several are asked for at once."""
         step = "ask models for queries"
-        with ThreadPoolExecutor(self._generation.at_once) as pool:
-            coming = [pool.submit(self._best, planned, transcript) for planned in plans]
-            try:
-                for place, found in enumerate(coming):
+        coming: list[_Coming] = [Future() for _ in plans]
+        waiting = iter(list(zip(plans, coming, strict=True)))
+        work = partial(self._work, waiting, threading.Lock(), transcript)
+        workers = [threading.Thread(target=work, daemon=True) for _ in range(self._generation.at_once)]
+        for worker in workers:
+            worker.start()
+        try:
+            for place, found in enumerate(coming):
+                progress(step, place, len(plans))
+                while not wait([found], LOOK).done:
                     progress(step, place, len(plans))
-                    while not wait([found], LOOK).done:
-                        progress(step, place, len(plans))
-                    yield found.result()
-            except BaseException:
-                transcript.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
+                yield found.result()
+        finally:
+            transcript.stop()
+            end = time.monotonic() + GRACE
+            for worker in workers:
+                worker.join(max(0, end - time.monotonic()))
         progress(step, len(plans), len(plans))
+
+    def _work(self, waiting: Iterator[tuple[Planned, _Coming]], lock: threading.Lock, transcript: Transcript) -> None:
+        """Ask for one query after another until there is none left, or one failed."""
+        while True:
+            with lock:
+                planned, coming = next(waiting, (None, None))
+            if planned is None or coming is None:
+                return
+            try:
+                coming.set_result(self._best(planned, transcript))
+            except BaseException as error:  # noqa: BLE001 (whoever waits for the query meets it)
+                coming.set_exception(error)
 
     @property
     def _facts(self) -> dict[str, Any]:
@@ -238,12 +260,22 @@ def _tokens(prompt: Prompt) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in prompt) // BYTES_A_TOKEN
 
 
-def in_words(generation: Generation, found: Mapping[str, Queries], n_asked: int) -> str:
-    """What it took, for people."""
+def in_words(generation: Generation, found: Mapping[str, Queries]) -> str:
+    """What all queries took, whenever they were asked for."""
     facts = [queries.facts for queries in found.values()]
-    tokens_in, tokens_out = (sum(row[name] for row in facts) for name in ("tokens_in", "tokens_out"))
-    calls, silent_ = (sum(row[name] for row in facts) for name in ("calls", "calls_without_usage"))
+    calls, untold, tokens_in, tokens_out = (
+        sum(row[name] for row in facts) for name in ("calls", "calls_without_usage", "tokens_in", "tokens_out")
+    )
+    told = f"these queries took {_took(generation, calls, tokens_in, tokens_out)}"
+    return told + (f"; {untold:,} calls without a count of tokens" if untold else "")
+
+
+def made_now(generation: Generation, transcript: Transcript) -> str:
+    """What this build has asked for, whether or not it came to its end."""
+    return f"made now: {_took(generation, transcript.n_asked, transcript.tokens_in, transcript.tokens_out)}"
+
+
+def _took(generation: Generation, calls: int, tokens_in: int, tokens_out: int) -> str:
     cost = generation.cost(tokens_in, tokens_out)
-    told = f"{calls:,} calls ({n_asked:,} made now), {tokens_in:,} tokens in, {tokens_out:,} out"
-    told += "" if cost is None else f", cost {cost:.4f}"
-    return told + (f"; {silent_:,} calls without a count of tokens" if silent_ else "")
+    told = f"{counted(calls, 'call')}, {tokens_in:,} tokens in, {tokens_out:,} out"
+    return told + ("" if cost is None else f", cost {cost:.4f}")

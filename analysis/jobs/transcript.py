@@ -38,6 +38,7 @@ class Transcript:
         self._waiting: set[str] = set()  # keys of calls whose answers are on their way
         self._ended: BabelscopeError | None = None  # why nobody is asked any more
         self.n_asked = 0
+        self.tokens_in = self.tokens_out = 0  # of the calls made now
 
     def knows(self, call: Call) -> bool:
         """Whether a call would ask nobody."""
@@ -69,6 +70,8 @@ class Transcript:
             with self._state, on_disk(self._file):
                 _append(self._file, line(call, answer.text, answer.tokens_in, answer.tokens_out))
                 self._answers[call.key] = answer
+                self.tokens_in += answer.tokens_in or 0
+                self.tokens_out += answer.tokens_out or 0
         except BabelscopeError as error:
             self._ended = self._ended or error  # a refusal that each thread would meet
             raise

@@ -142,6 +142,19 @@ def test_texts_in_lists_are_as_many_versions(tmp_path, form):
     assert french.classes == "C07D401/12;A61K31/00"
 
 
+def test_no_row_is_lost(tmp_path):
+    rows = [
+        {"publication_number": "ZZ-1-A1", "title_localized": [], "abstract_localized": []},
+        {"publication_number": "ZZ-2-A1", "abstract": LONG, "language": "en", "claims_localized": []},
+        {"publication_number": "ZZ-3-A1", "claims_localized": [{"text": "1. A thing.", "language": "fr"}]},
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    kept, dropped = decided(tmp_path, ("t", path), rules=Rules(prefixes=(), least_languages=1))
+    assert kept == [("t", "ZZ2", "en")]
+    assert dropped == {("und", versions.NO_LANGUAGE): (1, "line 1"), ("fr", versions.SHORT): (1, "line 3")}
+
+
 FULL_TEXT = [
     ("EP", "0000001", "A1", "2001-01-01", "en", "TITLE", "One &amp; only"),
     ("EP", "0000001", "A1", "2001-01-01", "de", "TITLE", "Eins"),

@@ -39,7 +39,7 @@ class ChatServer:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 server.asked.append((self.path, body, dict(self.headers)))
                 if server.most is not None and len(server.asked) > server.most:
-                    server.go.wait(60)
+                    server.go.wait()
                 status, headers, said = server.plan.pop(0) if server.plan else (200, {}, answered(body))
                 content = said.encode() if isinstance(said, str) else json.dumps(said).encode()
                 self.send_response(status)
@@ -58,5 +58,6 @@ class ChatServer:
         threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self):
+        self.go.set()
         self.http.shutdown()
         self.http.server_close()

@@ -45,9 +45,9 @@ def test_the_card_says_what_became_of_tables_and_queries(documents):
 
 
 @pytest.mark.parametrize("name", ["routes", "recoverability"])
-@pytest.mark.parametrize("where", [None, "no_home=yes", "mode=general", "strategy=random-existing"])
+@pytest.mark.parametrize("where", ["no_home=yes", "mode=general,strategy=random-existing"])
 def test_parts_of_it_open(documents, name, where):
-    page = documents.page(name, benchmark=NAME, task="google-patents", **({"where": where} if where else {}))
+    page = documents.page(name, benchmark=NAME, task="google-patents", where=where)
     assert not page.exception
     assert not page.error
     assert page.get("plotly_chart")
@@ -63,3 +63,10 @@ def test_queries_without_a_home_have_no_diagonal(documents_store, capsys):
     assert cells["yes"]
     assert not any(query == document for query, document in cells["yes"])
     assert {(tag, tag) for tag in ("de", "en", "fr")} <= cells["no"]
+
+
+def test_both_tasks_are_pooled(documents_store, capsys):
+    asked = ("recoverability", "--benchmark", NAME, "--system", "bm25", "--pooled", "--format", "json")
+    assert main([*asked, "--cache", str(documents_store)]) == 0
+    rows = {row["task"]: row["k80_both"]["n"] for row in json.loads(capsys.readouterr().out)["systems"]}
+    assert rows[None] == rows["google-patents"] + rows["epo"] > 0
