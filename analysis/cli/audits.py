@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis.cli.work import CHECKED
+from analysis.cli.work import CHECKED, USAGE
 from analysis.errors import InputError
 from analysis.jobs import audit_sheet, import_audit
 from analysis.jobs.audit_sheet import SheetRequest
@@ -60,6 +60,25 @@ def export_audit(options: argparse.Namespace) -> None:
 def _write(path: Path, text: str) -> None:
     with whole_file(path) as handle:
         handle.write(text)
+
+
+def delete_arguments(command: argparse.ArgumentParser) -> None:
+    """Flags of `delete audits`."""
+    command.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
+    command.add_argument("--annotator", required=True, metavar="NAME", help="whose judgements go")
+    command.add_argument("--yes", action="store_true", help="do it; without, say what would go")
+
+
+def delete_audits(options: argparse.Namespace) -> int:
+    """Delete all that one annotator said of a benchmark; without ``--yes`` only say how much that is."""
+    n = import_audit.forget(options.benchmark, options.annotator, dry_run=not options.yes, folder=options.cache)
+    words = f"{counted(n, 'judgement')} of {options.annotator} on {options.benchmark}"
+    if not options.yes:
+        print(f"this would delete {words}", file=sys.stderr)
+        print("babelscope: nothing was deleted; --yes does it", file=sys.stderr)
+        return USAGE
+    print(f"deleted {words}", file=sys.stderr)
+    return 0
 
 
 def import_arguments(command: argparse.ArgumentParser) -> None:

@@ -318,7 +318,9 @@ def _add_what_if(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     for act, text in ((manage.rename, "call it something else"), (manage.delete, "take it out of the store")):
         kinds = commands.add_parser(act.__name__, help=text, description=text).add_subparsers(
-            dest="what", required=True, metavar="benchmark|run|results" if act is manage.delete else "benchmark|run"
+            dest="what",
+            required=True,
+            metavar="benchmark|run|results|audits" if act is manage.delete else "benchmark|run",
         )
         benchmark = _command(kinds, "benchmark", act, "a benchmark with all its runs")
         benchmark.add_argument("benchmark", metavar="B", help="name, for all its versions; or name@version to delete")
@@ -331,6 +333,9 @@ def _add_manage(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
             if act is manage.delete:
                 kind.add_argument("--benchmark", required=True, metavar="B", help="name, or name@version")
                 kind.add_argument("--task", metavar="T", help="may be left out where there is one")
+        if act is manage.delete:
+            said = _command(kinds, "audits", audits.delete_audits, "the judgements of one annotator")
+            audits.delete_arguments(said)
         for kind in (benchmark, *of_systems):
             if act is manage.delete:
                 kind.add_argument("--yes", action="store_true", help="do it; without, say what would go")

@@ -38,6 +38,7 @@ ASKED = {
         "judgement: one of {scale}, written as here.",
     ),
 }
+PICTURED = f"{IMAGE}: the file of an image that belongs to the query, in the folder of the benchmark's files."
 RULES = (
     "annotator: your name, the same in every row. comment: whatever you want to say; may stay empty.",
     "Leave judgement empty where you cannot tell: such rows are counted and are in no number.",
@@ -48,9 +49,10 @@ RULES = (
 )
 
 
-def instructions(question: str, *, title: str, scale: str) -> str:
+def instructions(question: str, *, title: str, scale: str, pictured: bool = False) -> str:
     """What goes with a sheet, for the people who fill it in."""
     asked = [words.format(scale=scale) for words in ASKED[question]]
+    asked += [PICTURED] if pictured else []
     return "\n\n".join([title, *asked, *RULES]) + "\n"
 
 

@@ -211,7 +211,9 @@ class Sampler:
 
     @cached_property
     def _sources(self) -> dict[int, int]:
-        return sources(self._queries)
+        found = sources(self._queries).items()
+        texts = self._queries.text
+        return {query: source for query, source in found if str(texts[query]).strip() and str(texts[source]).strip()}
 
     def _most_versions(self) -> dict[str, int]:
         return self._counted(list(self._sources))

@@ -201,7 +201,9 @@ def _written(of: Texts, sheet: AuditSheet, rows: list[AuditRow], *, is_new: bool
         len(rows),
         sheet.per_language,
         _csv((ROW, *shown, *FILLED), rows, line),
-        audit_cells.instructions(sheet.question, title=title, scale=scale(of.store, of.task, sheet.question)),
+        audit_cells.instructions(
+            sheet.question, title=title, scale=scale(of.store, of.task, sheet.question), pictured=pictured
+        ),
         _csv(KEY, rows, _key_line),
         is_new,
     )

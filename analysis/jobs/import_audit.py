@@ -100,6 +100,23 @@ def import_audit(request: AuditRequest, folder: str | Path | None = None) -> Imp
     )
 
 
+def forget(benchmark: str, annotator: str, *, dry_run: bool = False, folder: str | Path | None = None) -> int:
+    """Take out all that one annotator said of a benchmark, and return how many judgements that is.
+
+    Raises:
+        InputError: an unknown benchmark, or one of which the annotator said nothing.
+        StoreError: nothing is stored, or the judgements cannot be written.
+    """
+    cache = paths.cache(folder)
+    name = opened(cache, otherwise=EMPTY).benchmark(benchmark).name
+    found = audits.listed(cache, name)
+    n = sum(audit.annotator == annotator for audit in found)
+    if not n:
+        known = ", ".join(sorted({audit.annotator for audit in found})) or "nobody"
+        raise InputError(f"annotator {annotator!r}: {benchmark} has judgements of {known}")
+    return n if dry_run else audits.remove(cache, name, annotator)
+
+
 def is_sheet(path: Path) -> bool:
     """Whether a file is a blind sheet, which says its task and question itself.
 

@@ -19,6 +19,9 @@ ENOUGH = 30  # judgements below which a share is descriptive only
 PEOPLE = "people together"
 LOW_KAPPA, HIGH_AGREEMENT = 0.2, 0.8  # a κ below the one with an agreement above the other wants an explanation
 
+LABELS = {RELEVANCE: ("not relevant", "relevant"), TRANSLATION: ("not faithful", "faithful")}
+"""What is compared where grades are given: below 1, and from 1."""
+
 Key = tuple[str, ...]
 """What is judged: task, question, query, and the document or source."""
 
@@ -50,6 +53,17 @@ class AuditCell(NamedTuple):
     n_tied: int  # of people together: items without a majority, which are left out
 
 
+class StatusCell(NamedTuple):
+    """How far one rater agrees with the benchmark on queries of one audit status."""
+
+    task: str
+    question: str
+    rater: str
+    kind: str
+    status: str  # as the queries have it: pass, flag, fail …
+    agreed: Agreed
+
+
 class AuditPair(NamedTuple):
     """How far two raters agree."""
 
@@ -71,7 +85,8 @@ class Item(NamedTuple):
     other_id: str
     language: str
     language_place: int  # among the query languages of the task
-    label: str  # the benchmark's: 1 or 0, or a tier
+    status: str | None  # audit status of the query
+    label: str  # the benchmark's: one of LABELS, or a tier
     grade: float | None  # as a number
 
 
@@ -112,20 +127,16 @@ class JudgedTask:
             return None
         language = str(self.queries.language[query])
         place = self.languages.index(language)
-        head = (audit.task, audit.question, query, audit.query_id, audit.other_id, language, place)
+        status = self.queries.audit_status[query]
+        head = (audit.task, audit.question, query, audit.query_id, audit.other_id, language, place, status)
         if audit.question == TIER:
             tier = self.queries.tier[query]
             return None if tier is None else Item(*head, str(tier), _number(str(tier)))
         if audit.question == TRANSLATION:
-            label = "0" if self.queries.audit_status[query] == "fail" else "1"
-            return Item(*head, label, float(label))
-        grade = self.grades.get((query, other), 0.0)
-        return Item(*head, relevant(grade), grade)
-
-
-def relevant(grade: float) -> str:
-    """The label of a grade."""
-    return "1" if grade >= 1 else "0"
+            grade = 0.0 if status == "fail" else 1.0
+        else:
+            grade = self.grades.get((query, other), 0.0)
+        return Item(*head, LABELS[audit.question][grade >= 1], grade)
 
 
 def _number(text: str) -> float | None:
@@ -138,7 +149,9 @@ def _number(text: str) -> float | None:
 
 def label_of(audit: Audit) -> str:
     """What is compared: whether it is an answer, or the tier."""
-    return relevant(float(audit.judgement)) if audit.question == RELEVANCE else audit.judgement
+    if audit.question == TIER:
+        return audit.judgement
+    return LABELS[audit.question][float(audit.judgement) >= 1]
 
 
 # How far two agree
@@ -192,8 +205,8 @@ def _remark(first: Sequence[str], second: Sequence[str], kappa: float | None) ->
     label, often = Counter([*first, *second]).most_common(1)[0]
     chance = sum(first.count(one) / n * second.count(one) / n for one in {*first, *second})
     return (
-        f"κ is low although {agreed:.1%} agree: {often / (2 * n):.0%} of all labels are “{label}”, so that chance "
-        f"alone would agree on {chance:.1%}; AC1 does not depend on that"
+        f"κ is low although {100 * agreed:.1f} % agree: {50 * often / n:.1f} % of all labels are “{label}”, so that "
+        f"chance alone would agree on {100 * chance:.1f} %; AC1 does not depend on that"
     )
 
 
@@ -260,8 +273,25 @@ def _by_language(judged: Mapping[Key, Judged], items: Mapping[Key, Item]) -> Ite
     found = dict(sorted({(item.language_place, item.language) for item in places.values()}))
     for language in (None, *found.values()):
         chosen = [key for key, item in places.items() if language in (None, item.language)]
-        theirs = [Judged(items[key].label, items[key].grade) for key in chosen]
-        yield language, agreed_on([judged[key] for key in chosen], theirs)
+        yield language, _with_benchmark(chosen, judged, items)
+
+
+def _with_benchmark(chosen: Sequence[Key], judged: Mapping[Key, Judged], items: Mapping[Key, Item]) -> Agreed:
+    """How far a rater agrees with the benchmark on some items."""
+    theirs = [Judged(items[key].label, items[key].grade) for key in chosen]
+    return agreed_on([judged[key] for key in chosen], theirs)
+
+
+def statuses_of(found: Sequence[Audit], items: Mapping[Key, Item]) -> tuple[StatusCell, ...]:
+    """Every rater against the benchmark by audit status of the query; nothing where queries have none."""
+    cells = []
+    for (task, question), group in groups(found).items():
+        for (rater, kind), judged in _by_rater(group).items():
+            for status in sorted({status for key in judged if (status := items[key].status) is not None}):
+                chosen = [key for key in judged if items[key].status == status]
+                agreed = _with_benchmark(chosen, judged, items)
+                cells.append(StatusCell(task, question, rater, kind, status, agreed))
+    return tuple(cells)
 
 
 def pairs_of(found: Sequence[Audit]) -> tuple[AuditPair, ...]:

@@ -22,9 +22,11 @@ from analysis.views.audit_agreement import (
     Item,
     JudgedTask,
     Key,
+    StatusCell,
     cells_of,
     label_of,
     pairs_of,
+    statuses_of,
 )
 from analysis.views.evidence import LEVEL, benchmark_label, chosen_tasks, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
@@ -109,6 +111,7 @@ class AuditsView:
     remarks: tuple[str, ...]  # what to keep in mind of these numbers
     raters: tuple[Rater, ...]
     cells: tuple[AuditCell, ...]  # by task, question and rater; first all languages, then each
+    statuses: tuple[StatusCell, ...]  # the same by audit status of the query; empty where queries have none
     pairs: tuple[AuditPair, ...]
     disagreements: tuple[Disagreement, ...]  # those with most voices against the benchmark first
     sheets: tuple[SheetLabel, ...]
@@ -148,6 +151,7 @@ def audits(store: Store, asked: Selection) -> AuditsView:
         remarks=_remarks(cells, pairs, found, items, loaded),
         raters=_raters(found),
         cells=cells,
+        statuses=statuses_of(found, items),
         pairs=pairs,
         disagreements=disagreements,
         sheets=tuple(sheet for sheet in sheets if sheet.task in names),
@@ -261,13 +265,11 @@ def _disagreement(
 
 def _told(item: Item, task: JudgedTask) -> str:
     """What the benchmark says of an item, in words."""
-    if item.question == TIER:
+    if item.question != RELEVANCE:
         return item.label
-    if item.question == TRANSLATION:
-        return "faithful" if item.label == "1" else "failed its audit"
     if (item.query, task.of_document[item.other_id]) not in task.grades:
         return "not judged"
-    return f"relevant ({item.grade:g})" if item.label == "1" else f"not relevant ({item.grade:g})"
+    return f"{item.label} ({item.grade:g})"
 
 
 # Words
@@ -291,7 +293,8 @@ def _takeaway(cells: Sequence[AuditCell], pairs: Sequence[AuditPair], *, n_said:
     agreed, n = sum(cell.agreed.n_agreed for cell in alike), sum(cell.agreed.n for cell in alike)
     what = f"the benchmark on {agreed:,} of {counted(n, 'judgement')} of {NOUNS[first.question]}"
     if len(alike) == 1:
-        bold = f"{first.rater} agrees with {what} ({first.agreed.low or 0:.0%} to {first.agreed.high or 0:.0%})."
+        between = f"{100 * (first.agreed.low or 0):.0f} to {100 * (first.agreed.high or 0):.0f} %"
+        bold = f"{first.rater} agrees with {what} ({between})."
     else:
         bold = f"{len(alike)} {'people' if first.kind == HUMAN else 'models'} agree with {what}."
     few = f"Fewer than {ENOUGH} judgements: descriptive only." if first.agreed.few else ""

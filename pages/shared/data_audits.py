@@ -55,7 +55,7 @@ def _nothing_yet(frame: Frame) -> None:
         f"python -m analysis export-audit --benchmark {name} --task {task} -o sheet.csv",
         f"python -m analysis import-audit sheet.csv --benchmark {name} --annotator NAME",
     )
-    st.code("\n".join(commands), language="bash")
+    st.code("\n".join(commands), language=None, wrap_lines=True)
 
 
 # Numbers
@@ -63,17 +63,19 @@ def _nothing_yet(frame: Frame) -> None:
 
 def _numbers(view: AuditsView, frame: Frame) -> None:
     ui.caption(
-        f"accuracy: share judged as the benchmark does · intervals: Wilson, {view.level:.0%} · "
+        f"accuracy: share judged as the benchmark does · intervals: Wilson, {100 * view.level:.0f} % · "
         f"grey with *: fewer than {audits.ENOUGH} judgements, descriptive only",
         more=glossary.AUDITS,
     )
     tables.show(_whole(view))
     tables.show(_by_language(view, dark=frame.dark))
+    if view.statuses:
+        tables.show(_by_status(view))
     if view.pairs:
         st.subheader("Do they agree with each other?", anchor=False)
         tables.show(_pairs(view))
     for words in view.remarks:
-        ui.grey(capitalised(words))
+        ui.grey(words)
     if view.n_gone:
         ui.grey(f"{counted(view.n_gone, 'judgement')} on what is not stored any more: kept, and in no number.")
     name = f"audits-{view.benchmark.name}"
@@ -156,6 +158,21 @@ def _by_language(view: AuditsView, *, dark: bool) -> Markup:
     return tables.table(heads, rows, caption="Accuracy by query language", style="narrow")
 
 
+def _by_status(view: AuditsView) -> Markup:
+    """Raters down, audit statuses of the queries across."""
+    statuses = sorted({cell.status for cell in view.statuses})
+    by_row: dict[tuple[str, ...], dict[str, Agreed]] = {}
+    for cell in view.statuses:
+        by_row.setdefault(cell[:4], {})[cell.status] = cell.agreed
+    rows: list[Sequence[Cell] | str] = []
+    for (task, question, rater, kind), found in by_row.items():
+        _under(rows, _group(view, task, question))
+        shares = [_share(found[status]) if status in found else "" for status in statuses]
+        rows.append([_who(rater, kind), *shares])
+    columns = {"Accuracy by audit status": "text"} | dict.fromkeys(statuses, "number")
+    return tables.table(columns, rows, caption="Accuracy by audit status", style="narrow")
+
+
 def _pairs(view: AuditsView) -> Markup:
     rows: list[Sequence[Cell] | str] = []
     graded = any(pair.agreed.mae is not None for pair in view.pairs)
@@ -171,7 +188,7 @@ def _pairs(view: AuditsView) -> Markup:
 
 
 def _apart(view: AuditsView, frame: Frame) -> None:
-    """Whose judgements differ, each with its texts; one of them opened."""
+    """Items that somebody judges otherwise than the benchmark, with their texts; the way to one of them."""
     st.subheader("Where they disagree", anchor=False)
     if not view.disagreements:
         ui.grey("Nowhere: all say of every item what the benchmark says.")
@@ -200,7 +217,7 @@ def _by(row: Disagreement, who: str) -> bool:
 
 def _listed(view: AuditsView, chosen: Sequence[Disagreement], *, dark: bool) -> Markup:
     rows: list[Sequence[Cell] | str] = []
-    for row in chosen:
+    for row in sorted(chosen, key=lambda row: (row.task, row.question)):
         _under(rows, _group(view, row.task, row.question))
         rows.append(
             [
@@ -215,8 +232,10 @@ def _listed(view: AuditsView, chosen: Sequence[Disagreement], *, dark: bool) -> 
 
 
 def _said(row: Disagreement) -> Markup:
+    words = {"0": "no", "1": "yes"} if row.question != "tier" else {}
     lines = [
-        f"{_who(said.rater, said.kind)}: <strong>{tables.escaped(said.judgement)}</strong>"
+        f"{_who(said.rater, said.kind)}: <strong>"
+        f"{tables.escaped(words.get(said.judgement, said.judgement))}</strong>"
         + (f' <span class="soft">{tables.escaped(said.comment)}</span>' if said.comment else "")
         for said in row.said
     ]

@@ -133,6 +133,12 @@ def test_the_command_writes_sheet_instructions_and_key_and_overwrites_nothing(st
     assert state(tmp_path) == before
 
 
+@pytest.mark.parametrize("question", ["relevance", "translation", "tier"])
+def test_imported_scores_have_nothing_to_ask_of(imported_store, question):
+    with pytest.raises(InputError, match=r"main has no(thing|) "):
+        audit_sheet.make(SheetRequest("imported", question=question), imported_store.cache.root)
+
+
 def test_a_sheet_whose_texts_are_gone_is_not_written_again(tmp_path):
     store = stored(tmp_path / "cache")
     name = sheet(store, per_language=4)[0].sheet

@@ -91,8 +91,13 @@ def test_several_annotators_stand_beside_each_other(store, tmp_path):
     }  # fmt: skip
     with pytest.raises(InputError, match="'judge' is a model in what is stored, expected --kind model or another name"):
         bring(store, table(tmp_path / "t.csv", "q9-en,d1-ja,0,judge"))
-    assert audits.remove(store.cache, "example", "bob") == 12
+    asked = ["delete", "audits", "--benchmark", "example", "--annotator", "bob", "--cache", str(store.cache.root)]
+    assert main(asked) == 2
+    assert len(said(store)) == 36
+    assert main([*asked, "--yes"]) == 0
     assert {row.annotator for row in said(store)} == {"ann", "judge"}
+    with pytest.raises(InputError, match="annotator 'bob': example has judgements of ann, judge"):
+        import_audit.forget("example", "bob", folder=store.cache.root)
 
 
 SHEET_FAULTS = {

@@ -63,7 +63,7 @@ def test_numbers_pairs_and_disagreements(visit):
     page = visit.page("data")
     assert not page.exception
     shown = words(page)
-    assert "ann agrees with the benchmark on 11 of 12 judgements of relevance (65% to 99%)." in shown
+    assert "ann agrees with the benchmark on 11 of 12 judgements of relevance (65 to 99 %)." in shown
     assert "ann and judge say the same of 1 of 12" in shown
     assert "Fewer than 30 judgements: descriptive only." in shown
     assert 'title="11 of 12: 0.9167; κ 0.8333' in shown

@@ -152,6 +152,17 @@ def test_pages_open_on_what_was_seen(visit):
     assert "CLIP B/32 image" in words(page)
 
 
+def test_the_picture_of_a_query_and_text_beside_image(visit):
+    page = visit.page("queries", benchmark="pictures", query="IT2I/knee:q1")
+    assert not page.exception
+    assert "The image of the query: images/1.png" in words(page)
+    said = words(visit.page("overview", benchmark="pictures"))
+    assert "nDCG@10 is what M3Retrieve calls nNDCG@10" in said
+    assert "Text, image, or both?" in said
+    assert "Of one and the same model, " in said
+    assert "nDCG@10 is what M3Retrieve calls nNDCG@10" in words(visit.page("method", benchmark="pictures"))
+
+
 def test_a_picture_cannot_be_typed_and_the_probe_says_so(visit):
     page = visit.page("probe", benchmark="pictures", encoder="seen-both", mode="one", text="a swollen knee")
     assert not page.exception
