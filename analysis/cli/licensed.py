@@ -29,9 +29,6 @@ def build_arguments(build: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, metavar="N", help="of what is drawn: sets, queries (default 1)")
     for module in BUILDS.values():
         module.arguments(group)
-    group.add_argument(
-        "--seed", type=int, metavar="N", help="of confusion sets or of the sample of queries (default 1)"
-    )
     group.add_argument("--offline", action="store_true", help="never ask a model hub")
     group.add_argument("--trust-remote-code", action="store_true", help="let a model's own code run")
     group.add_argument("--allow-code", action="store_true", help="let Python functions of your own run (add-system)")
