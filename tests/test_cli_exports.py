@@ -370,8 +370,8 @@ def test_the_report_is_a_file_or_stdout_with_its_steps_on_stderr(command, tmp_pa
     target = tmp_path / "report.html"
     code, out, err = command("report", *BASE, "-o", target)
     assert (code, out) == (0, "")
-    assert err.splitlines()[0] == "report: Overview (0 of 10)"
-    assert err.splitlines()[-1] == "report: put together (10 of 10)"
+    assert err.splitlines()[0] == "report: Overview (0 of 11)"
+    assert err.splitlines()[-1] == "report: put together (11 of 11)"
     written = target.read_text(encoding="utf-8")
     assert written.startswith("<!DOCTYPE html>")
     assert command("report", *BASE)[1].startswith("<!DOCTYPE html>")
