@@ -116,16 +116,7 @@ def _add_work(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     licensed.build_arguments(build)
     text = "write invented sources (UMLS, MMedBench, BioASQ, patents, M3Retrieve), to try a build without a licence"
     licensed.generate_arguments(_command(commands, "generate-sources", licensed.generate, text))
-    scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
-    scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
-    scores.add_argument("--query-language", metavar="TAG", help="of every query where no column says it")
-    scores.add_argument("--language-pattern", metavar="REGEX", help="where query ids name it; the first group counts")
-    scores.add_argument("--benchmark", required=True, metavar="B", help="a new name")
-    scores.add_argument("--task", default="main", metavar="T", help="its one task (default %(default)s)")
-    scores.add_argument(
-        "--family-from-id", action="store_true", help="queries of one family share their id up to the first _"
-    )
-    scores.add_argument("--dry-run", action="store_true", help="say what is in the file and store nothing")
+    _add_import_scores(commands)
     _add_import_benchmark(commands)
     run = _command(commands, "run", work.run, "encode, search and store runs; goes on where it stopped")
     run.add_argument("--benchmark", required=True, metavar="B")
@@ -203,6 +194,19 @@ def _add_computing(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--threads", type=int, metavar="N", help="of the processor (default: OMP_NUM_THREADS, else every core)"
     )
+
+
+def _add_import_scores(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    scores = _command(commands, "import-scores", work.import_scores, "store per-query scores computed elsewhere")
+    scores.add_argument("file", type=Path, metavar="FILE.csv", help="columns model, query_id, query_language, measures")
+    scores.add_argument("--query-language", metavar="TAG", help="of every query where no column says it")
+    scores.add_argument("--language-pattern", metavar="REGEX", help="where query ids name it; the first group counts")
+    scores.add_argument("--benchmark", required=True, metavar="B", help="a new name")
+    scores.add_argument("--task", default="main", metavar="T", help="its one task (default %(default)s)")
+    scores.add_argument(
+        "--family-from-id", action="store_true", help="queries of one family share their id up to the first _"
+    )
+    scores.add_argument("--dry-run", action="store_true", help="say what is in the file and store nothing")
 
 
 def _add_import_benchmark(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

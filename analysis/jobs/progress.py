@@ -443,8 +443,8 @@ def _start(cache: Cache, name: str, arguments: Sequence[str], request: JobReques
 def environment(cache: Cache, name: str) -> dict[str, str]:
     """That of a job which a page starts: it leaves one core to the pages, unless the reader has said how many it takes.
 
-    The first start takes every core, as the pages have nothing to show before it ends. Libraries that compute in
-    threads read the variable, numba its own.
+    The first start takes every core: until it ends the pages have little to show. Libraries that compute in threads
+    read the variable, numba its own.
     """
     spared = 0 if name == FIRST_START else 1
     threads = os.environ.get(THREADS_VARIABLE) or str(max(1, cores() - spared))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -41,11 +42,9 @@ class VectorFile:
     def __init__(self, folder: Path, shape: tuple[int, int]) -> None:
         self.shape = shape
         self.nbytes = 4 * shape[0] * shape[1]
-        try:
+        with fitting(folder, self.nbytes, "vectors"):
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (lives as long as the rows)
             reserve(self._file.fileno(), self.nbytes)
-        except OSError as error:
-            raise StoreError(f"{folder}: no room for {self.nbytes / 1e9:.1f} GB of vectors: {error}") from error
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -112,15 +111,24 @@ def column(folder: Path, values: NDArray[Number]) -> NDArray[Number]:
     Raises:
         StoreError: the disk has no room for it.
     """
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            reserve(file.fileno(), values.nbytes)
-            mapped = np.memmap(file, values.dtype, mode="r+", shape=values.shape)
-    except OSError as error:
-        raise StoreError(f"{folder}: no room for {values.nbytes / 1e9:.1f} GB of a ranking: {error}") from error
+    with fitting(folder, values.nbytes, "a ranking"), tempfile.TemporaryFile(dir=folder) as file:
+        reserve(file.fileno(), values.nbytes)
+        mapped = np.memmap(file, values.dtype, mode="r+", shape=values.shape)
     mapped[:] = values
-    mapped.flush()
     return np.asarray(mapped)
+
+
+@contextlib.contextmanager
+def fitting(folder: Path, size: int, what: str) -> Iterator[None]:
+    """Make room on the disk for so many bytes; what the disk says against it is one sentence.
+
+    Raises:
+        StoreError: it has no room.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{folder}: no room for {size / 1e9:.1f} GB of {what}: {error}") from error
 
 
 def reserve(descriptor: int, size: int) -> None:

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.errors import StoreError
 from analysis.model import Progress, Ranking, silent
-from analysis.store.vector_file import Rows, reserve, taken
+from analysis.store.vector_file import Rows, fitting, reserve, taken
 from analysis.systems import index
 from analysis.systems.index import BATCH, Excluded, Index
 
@@ -221,14 +220,11 @@ def _lists_of(sizes: NDArray[np.int64], width: int, *, folder: Path) -> Any:
     import faiss
 
     total, counts = int(sizes.sum()) * (width + 8), sizes.astype(np.uint64)  # a pointer keeps no array alive
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder) as file:
-            reserve(file.fileno(), total)
-            made = faiss.OnDiskInvertedLists(len(sizes), width, file.name)
-            made.prefetch_nthread = 0
-            made.set_all_lists_sizes(faiss.swig_ptr(counts))
-            made.totsize = total
-            made.do_mmap()  # opens the file by its name, which it needs no more after that
-    except OSError as error:
-        raise StoreError(f"{folder}: no room for {total / 1e9:.1f} GB of vectors: {error}") from error
+    with fitting(folder, total, "vectors"), tempfile.NamedTemporaryFile(dir=folder) as file:
+        reserve(file.fileno(), total)
+        made = faiss.OnDiskInvertedLists(len(sizes), width, file.name)
+        made.prefetch_nthread = 0
+        made.set_all_lists_sizes(faiss.swig_ptr(counts))
+        made.totsize = total
+        made.do_mmap()  # opens the file by its name, which it needs no more after that
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,13 +128,10 @@ def encode(encoder: Encoder, piece: Piece, *, pending: Pending, told: Told, coun
         pending.add(texts, vectors, matrices=matrices, lengths=lengths[part], limit=limit)
 
     _through(
-        batches(
-            _read(lengths, limit),
-            room=(room := Room(images.BATCH_PIXELS if seen else BATCH_TOKENS)),
-            most=most,
-            passes=devices.passes(encoder),
-        ),
-        room=room,
+        encoder,
+        _read(lengths, limit),
+        room=Room(images.BATCH_PIXELS if seen else BATCH_TOKENS),
+        most=most,
         compute=lambda batch: _pass(encoder, piece, [piece.texts[at] for at in batch]),
         refuse=lambda at: piece.refusal(encoder, piece.texts[at]),
         keep=keep,
@@ -155,13 +152,10 @@ def score(scorer: Scorer, missing: Mapping[str, Pair], *, pending: Pending, told
         pending.add([keys[at] for at in part], two, lengths=lengths[part], limit=scorer.limit)
 
     _through(
-        batches(
-            _read(lengths, scorer.limit),
-            room=(room := Room(BATCH_TOKENS)),
-            most=MOST_PAIRS,
-            passes=devices.passes(scorer),
-        ),
-        room=room,
+        scorer,
+        _read(lengths, scorer.limit),
+        room=Room(BATCH_TOKENS),
+        most=MOST_PAIRS,
         compute=lambda batch: scorer.score([pairs[at] for at in batch]),
         refuse=lambda at: _too_long(scorer, "pair", "\n".join(pairs[at])),
         keep=keep,
@@ -181,9 +175,11 @@ def _lengths(of: Callable[[slice], NDArray[np.int64]], n: int, told: Told) -> ND
 
 
 def _through(
-    every: Iterator[Positions],
+    model: Encoder | Scorer,
+    lengths: NDArray[np.int64],
     *,
     room: Room,
+    most: int,
     compute: Callable[[Positions], Found],
     refuse: Callable[[int], Exception],
     keep: Callable[[Positions, Found], None],
@@ -193,7 +189,7 @@ def _through(
 ) -> None:
     done = 0
     try:
-        for batch in every:
+        for batch in batches(lengths, room=room, most=most, passes=devices.passes(model)):
             told(done)
             started = time.perf_counter()
             for part, found in halved(compute, batch, room=room, refuse=refuse):

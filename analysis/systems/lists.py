@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.model import Ranking
-from analysis.store.vector_file import HELD, column
+from analysis.store.vector_file import HELD, Number, column
 
 ROWS = 4_000_000
 """Rows of all rankings that are looked at at once: adding them up takes about 300 MB."""
-
-Number = TypeVar("Number", np.int32, np.float64)
 
 
 def by_queries(rankings: Sequence[Ranking]) -> Iterator[list[Ranking]]:

@@ -133,17 +133,17 @@ def merge(first: Ranking, *, second: NDArray[np.float64], depth: int, tie_order:
         depth: most documents a query.
         tie_order: ``(M,)``; of equal scores in the pool the smaller comes first.
     """
-    made: list[Stages] = []
+    rankings: list[Ranking] = []
+    of_first, of_second = [np.zeros(0)], [np.zeros(0)]
     start = 0
     for (lists,) in by_queries([first]):
         stop = start + len(lists.query)
-        made.append(_merged(lists, second[start:stop], depth=depth, tie_order=tie_order))
+        made = _merged(lists, second[start:stop], depth=depth, tie_order=tie_order)
+        rankings.append(made.ranking)
+        of_first.append(made.first_score)
+        of_second.append(made.second_score)
         start = stop
-    first_score, second_score = (
-        np.concatenate([np.zeros(0), *(getattr(some, name) for some in made)])
-        for name in ("first_score", "second_score")
-    )
-    return Stages(joined([some.ranking for some in made], depth=depth), first_score, second_score)
+    return Stages(joined(rankings, depth=depth), np.concatenate(of_first), np.concatenate(of_second))
 
 
 def _merged(first: Ranking, second: NDArray[np.float64], *, depth: int, tie_order: NDArray[np.int32]) -> Stages:

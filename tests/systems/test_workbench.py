@@ -13,6 +13,7 @@ from analysis.systems.batching import Room, batches
 from analysis.systems.catalogue import entry
 from analysis.systems.encoders import guessed_lengths
 from analysis.systems.index import Index
+from analysis.systems.lists import joined
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import EncodedFacts, Need, Workbench
 
@@ -288,8 +289,6 @@ class Ranked:
         return []
 
     def rank(self, corpus, questions, *, depth, workbench):
-        from analysis.systems.lists import joined
-
         self.calls += 1
         return joined([], depth=depth)
 
