@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from analysis.benchmarks import source_files
+from analysis.benchmarks.source_files import Wanted
 from analysis.errors import InputError
 from analysis.languages import canonical
 from analysis.text import same_text_key
 
 TEST = "test"
-KEYS = ("question", "language", "split")
+IN_FOLDER = Wanted(lambda path: path.name.endswith(".jsonl"), "holds no .jsonl file, expected those of MMedBench/Test")
+IN_ZIP = Wanted(
+    lambda path: path.name.endswith(".jsonl") and path.parent.name == "Test",
+    "holds no Test/*.jsonl, expected MMedBench.zip",
+)
 
 
 class Stem(NamedTuple):
@@ -50,7 +55,8 @@ def read(path: Path) -> Stems:
     seen: set[tuple[str, str]] = set()
     lines: dict[str, int] = {}
     digest = hashlib.sha256()
-    for name, data in _files(path):
+    expected = "MMedBench.zip, its folder or a .jsonl file"
+    for name, data in source_files.files(_test_folder(path), in_folder=IN_FOLDER, in_zip=IN_ZIP, expected=expected):
         digest.update(f"{PurePosixPath(name).name}\0{len(data)}\0".encode() + data)
         for stem in _stems(name, data):
             lines[stem.language] = lines.get(stem.language, 0) + 1
@@ -63,33 +69,9 @@ def read(path: Path) -> Stems:
     return Stems(tuple(found), lines, digest.hexdigest())
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file of the test split, by name."""
-    if path.is_dir():
-        folder = next((found for found in (path / "Test", path / "MMedBench" / "Test") if found.is_dir()), path)
-        files = sorted(folder.glob("*.jsonl"))
-        if not files:
-            raise InputError(f"{folder}: holds no .jsonl file, expected those of MMedBench/Test")
-        yield from ((str(file), file.read_bytes()) for file in files)
-    elif not path.is_file():
-        raise InputError(f"{path}: no such file or folder, expected MMedBench.zip, its folder or a .jsonl file")
-    elif zipfile.is_zipfile(path):
-        yield from _members(path)
-    else:
-        yield str(path), path.read_bytes()
-
-
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        names = [
-            name
-            for name in sorted(archive.namelist())
-            if name.endswith(".jsonl") and PurePosixPath(name).parent.name == "Test"
-        ]
-        if not names:
-            raise InputError(f"{path}: holds no Test/*.jsonl, expected MMedBench.zip")
-        for name in names:
-            yield f"{path}!{name}", archive.read(name)
+def _test_folder(path: Path) -> Path:
+    """Where the files of the test split are, if anywhere, in the folder that the ZIP unpacks to."""
+    return next((found for found in (path / "Test", path / "MMedBench" / "Test") if found.is_dir()), path)
 
 
 def _stems(name: str, data: bytes) -> Iterator[Stem]:

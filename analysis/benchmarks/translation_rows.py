@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import hashlib
 import io
 import json
-import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from analysis.benchmarks import source_files
 from analysis.errors import InputError
 from analysis.languages import canonical
 
@@ -118,11 +117,7 @@ def read(path: Path, *, known: Collection[str]) -> Supplied:
 def _data(path: Path) -> bytes:
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a table of translations (.tsv, .csv or .jsonl)")
-    data = path.read_bytes()
-    try:
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: {error}, expected a whole gzip file") from error
+    return source_files.unpacked(path, path.read_bytes())
 
 
 def _rows(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
