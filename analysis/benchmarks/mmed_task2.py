@@ -108,7 +108,7 @@ class _Builder:
 
     def _sets(self) -> tuple[ConfusionSet, ...]:
         asked = self._options
-        known = confusion.code_counts(self._terms)
+        known = confusion.coded(self._terms) if asked.vocabularies else []
         for name in asked.vocabularies:
             if name not in known:
                 raise InputError(f"vocabulary {name!r}: this UMLS has codes of {', '.join(known) or 'none'}")

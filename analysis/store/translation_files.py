@@ -62,7 +62,8 @@ class TranslationFiles:
         lines = [json.dumps([text, *made], ensure_ascii=True) + "\n" for text, made in hashed.items()]
         with on_disk(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._publish("space.json", (self._key + "\n").encode())
+            if not (self._folder / "space.json").exists():  # for people: what its translations are of
+                self._publish("space.json", (self._key + "\n").encode())
             data = "".join(lines).encode()
             self._publish(_name(data), data)
         self._known |= hashed
