@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from mmed_builds import NAME, exported
 
 from analysis.benchmarks import mmed_task3
 from analysis.benchmarks.mmed_task3 import Options
@@ -18,7 +19,6 @@ from analysis.systems.weights import LoadOptions
 from analysis.views import data
 from tests.systems.tiny_translators import nllb
 
-NAME = "mmed-bench-ir-invented"
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_5", "recall_at_10", "rr", "ap")
 
 
@@ -31,23 +31,9 @@ def sources(tmp_path_factory):
     return root
 
 
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
-
-
 def build(sources, *more):
     given = ("--umls", sources / "umls", "--bioasq", sources / "bioasq" / "training13b.json")
     return ("build", "mmed-task3", *given, *(more or ("--translations", sources / "bioasq" / "translations.tsv")))
-
-
-def exported(command, cache, folder):
-    assert command("export", "--benchmark", NAME, "--format", "beir", "-o", folder, cache=cache)[0] == 0
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def per_query(command, benchmark, cache):
