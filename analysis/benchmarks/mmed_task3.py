@@ -146,7 +146,6 @@ class _Builder:
             documents,
             queries,
             tuple(Judgement(query.id, name, 1.0) for query in queries for name in answers[query.family]),
-            default=True,
         )
         counts = [self._counts(language, judged) for language in self._options.languages]
         return carded(
