@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -83,10 +82,7 @@ WANTED = Wanted(_is_one, "holds no .json or .json.gz file, expected those of Bio
 
 
 def _whole(name: str, data: bytes) -> dict[str, Any]:
-    try:
-        whole = json.loads(data.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{name}: {error}, expected JSON in UTF-8") from error
+    whole = source_files.parsed(data.removeprefix(source_files.MARK), name, expected="JSON in UTF-8")
     if not isinstance(whole, dict) or not isinstance(whole.get("questions"), list):
         raise InputError(f"{name}: {str(whole)[:60]!r}, expected an object with a list of questions")
     return whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -76,29 +75,27 @@ def _test_folder(path: Path) -> Path:
 
 def _stems(name: str, data: bytes) -> Iterator[Stem]:
     of_file: str | None = None
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(source_files.MARK).split(b"\n"), start=1):
         if not line.strip():
             continue
-        row = _row(name, number, line)
+        place = f"{name}, line {number}"
+        row = _row(place, line)
         if row.get("split", TEST) != TEST:
             continue
         text = row.get("question")
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{name}, line {number}: question {text!r}, expected a text")
+            raise InputError(f"{place}: question {text!r}, expected a text")
         if "language" in row:
-            tag = _tag(str(row["language"]), f"{name}, line {number}")
+            tag = _tag(str(row["language"]), place)
         else:
             tag = of_file = of_file or _tag(PurePosixPath(name).stem, name)
         yield Stem(f"{tag}-{number}", tag, text.strip())
 
 
-def _row(name: str, number: int, line: bytes) -> dict[str, object]:
-    try:
-        row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{name}, line {number}: {error}, expected one JSON object in UTF-8") from error
+def _row(place: str, line: bytes) -> dict[str, object]:
+    row = source_files.parsed(line, place, expected="one JSON object in UTF-8")
     if not isinstance(row, dict):
-        raise InputError(f"{name}, line {number}: {row!r:.60}, expected a JSON object")
+        raise InputError(f"{place}: {row!r:.60}, expected a JSON object")
     return row
 
 

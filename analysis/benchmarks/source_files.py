@@ -1,17 +1,19 @@
-"""The files of a source as a licence holder has them: in a folder, in a ZIP, or one alone; perhaps each gzip."""
+"""The files of a source as a licence holder has them: in a folder, in a ZIP, or one alone; gzip; JSON in them."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.errors import InputError
 
 GZIP = b"\x1f\x8b"
+MARK = b"\xef\xbb\xbf"  # byte order mark
 BESIDE = "._"
 """How files begin that another program put beside those of the source."""
 
@@ -80,3 +82,28 @@ def unpacked(name: str | Path, data: bytes) -> bytes:
         return gzip.decompress(data) if data.startswith(GZIP) else data
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{name}: {error}, expected a whole gzip file") from error
+
+
+def parsed(data: bytes | str, place: str, *, expected: str) -> Any:
+    """A JSON document.
+
+    Args:
+        data: as text, or in UTF-8.
+        place: where it stands.
+        expected: what is said to be expected.
+
+    Raises:
+        InputError: it is none, is nested too deep, or has half a surrogate, which no UTF-8 text can have.
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        found = json.loads(text)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place}: half a surrogate pair, expected whole characters") from error
+    except RecursionError as error:
+        raise InputError(f"{place}: nested too deep, expected {expected}") from error
+    except ValueError as error:  # no UTF-8, no JSON, a number longer than Python reads
+        raise InputError(f"{place}: {error}, expected {expected}") from error
+    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,10 +135,7 @@ def _objects(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number}: {error}, expected one JSON object") from error
+        row = source_files.parsed(line, f"{path}, line {number}", expected="one JSON object")
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}: {row!r:.60}, expected a JSON object")
         yield number, row
@@ -159,6 +155,8 @@ def _cells(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, dict[st
             raise InputError(
                 f"{path}, line 1: no column {lacking[0]}, expected {', '.join(COLUMNS)} and perhaps {BACK}"
             )
+        if twice := [name for name in (*COLUMNS, BACK) if header.count(name) > 1]:
+            raise InputError(f"{path}, line 1: column {twice[0]} stands twice, expected it once")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue

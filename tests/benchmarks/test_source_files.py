@@ -50,3 +50,19 @@ def test_a_damaged_zip_is_said_to_be_one(packed):
     packed.write_bytes(data.replace(b"PK\x01\x02", b"PK\x01\x00", 1))
     with pytest.raises(InputError, match=r"some\.zip: Bad magic number .*expected a whole ZIP file"):
         read(packed)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"{", "here: Expecting property name .*, expected a row"),
+        (b'"\xff"', "here: 'utf-8' codec can't decode byte 0xff .*, expected a row"),
+        ("9" * 5000, "here: Exceeds the limit .*, expected a row"),
+        ("[" * 100_000, "here: nested too deep, expected a row"),
+        (r'["half \ud83d"]', "here: half a surrogate pair, expected whole characters"),
+    ],
+)
+def test_what_is_no_json_is_said(data, says):
+    with pytest.raises(InputError, match=says):
+        source_files.parsed(data, "here", expected="a row")
+    assert source_files.parsed(rb'["\ud83d\ude00"]', "here", expected="a row") == ["😀"]
