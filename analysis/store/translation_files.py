@@ -7,7 +7,6 @@ that does not fit its name is removed, and its texts are translated again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import uuid
@@ -74,8 +73,7 @@ class TranslationFiles:
             temporary.write_bytes(data)
             publish(temporary, self._folder / name)
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
+            temporary.unlink(missing_ok=True)
 
 
 def _hash(text: str) -> str:
