@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-import zipfile
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from analysis.benchmarks import source_files
+from analysis.benchmarks.source_files import Wanted
 from analysis.errors import InputError
 from analysis.text import same_text_key
 
 ENDINGS = (".json", ".json.gz")
-GZIP = b"\x1f\x8b"
 INVENTED = "invented"
 """Key of a file whose rows a program made up."""
 
@@ -60,8 +56,9 @@ def read(path: Path) -> Questions:
     found: dict[str, Question] = {}
     places: dict[str, str] = {}
     digest, invented = hashlib.sha256(), False
-    for name, packed in _files(path):
-        data = _unpacked(name, packed)
+    expected = "a JSON file of BioASQ's task b, a ZIP or a folder"
+    for name, packed in source_files.files(path, in_folder=WANTED, in_zip=WANTED, expected=expected):
+        data = source_files.unpacked(name, packed)
         digest.update(f"{PurePosixPath(name).name.removesuffix('.gz')}\0{len(data)}\0".encode() + data)
         whole = _whole(name, data)
         invented = invented or bool(whole.get(INVENTED))
@@ -76,52 +73,16 @@ def read(path: Path) -> Questions:
     return Questions(tuple(found.values()), digest.hexdigest(), invented)
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file, by name."""
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if _is_one(file.name))
-        if not files:
-            raise InputError(f"{path}: holds no .json or .json.gz file, expected those of BioASQ's task b")
-        yield from ((str(file), file.read_bytes()) for file in files)
-    elif not path.is_file():
-        raise InputError(f"{path}: no such file or folder, expected a JSON file of BioASQ's task b, a ZIP or a folder")
-    elif zipfile.is_zipfile(path):
-        yield from _members(path)
-    else:
-        yield str(path), path.read_bytes()
+def _is_one(path: PurePosixPath) -> bool:
+    """Whether a file is meant, and not what says how invented ones were made."""
+    return path.name.endswith(ENDINGS) and not path.name.startswith("planted")
 
 
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        names = [name for name in sorted(archive.namelist()) if _is_one(PurePosixPath(name).name)]
-        if not names:
-            raise InputError(f"{path}: holds no .json or .json.gz file, expected those of BioASQ's task b")
-        for name in names:
-            try:
-                yield f"{path}!{name}", archive.read(name)
-            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-                raise InputError(f"{path}!{name}: {error}, expected a whole ZIP file") from error
-
-
-def _is_one(name: str) -> bool:
-    """Whether a file of a folder is meant: not what another program put beside it, nor what says how it was made."""
-    return name.endswith(ENDINGS) and not name.startswith(("._", "planted"))
-
-
-def _unpacked(name: str, data: bytes) -> bytes:
-    if not data.startswith(GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name}: {error}, expected a whole gzip file") from error
+WANTED = Wanted(_is_one, "holds no .json or .json.gz file, expected those of BioASQ's task b")
 
 
 def _whole(name: str, data: bytes) -> dict[str, Any]:
-    try:
-        whole = json.loads(data.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{name}: {error}, expected JSON in UTF-8") from error
+    whole = source_files.parsed(data.removeprefix(source_files.MARK), name, expected="JSON in UTF-8")
     if not isinstance(whole, dict) or not isinstance(whole.get("questions"), list):
         raise InputError(f"{name}: {str(whole)[:60]!r}, expected an object with a list of questions")
     return whole

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from analysis.benchmarks import cui_tagger, mmedbench, umls
 from analysis.benchmarks.coverage import Coverage
 from analysis.benchmarks.cui_tagger import INSIDE, NEAREST, UNTAGGED, WHOLE, Limits, Linker, Tag
-from analysis.benchmarks.invented.umls import MEDICAL
+from analysis.benchmarks.mmed_card import carded
 from analysis.benchmarks.mmedbench import Stem, Stems
 from analysis.errors import InputError
 from analysis.languages import language_name
@@ -19,12 +18,10 @@ from analysis.model import Benchmark, Document, Judgement, Progress, Query, Task
 from analysis.store.terms import Definition, Near, Terms
 from analysis.text import counted
 
-NAME = "mmed-bench-ir"
 TASK = "t1-alignment"
 PUBLISHED_NEGATIVES = 1262  # concepts, in the paper
 NEIGHBOURS = 50  # of a concept that are looked at for hard negatives
 LICENCE = "UMLS Metathesaurus License and the terms of MMedBench: for those who have accepted them, not to be passed on"
-INVENTED = "Made of invented rows for trying the commands: it measures nothing."
 
 
 @dataclass(frozen=True)
@@ -161,11 +158,6 @@ class _Builder:
         )
 
     def _carded(self, task: Task, coverage: Sequence[Coverage], negatives: int) -> Benchmark:
-        checksums = self._terms.checksums
-        invented = MEDICAL in self._terms.vocabulary_counts()
-        name, title, of = NAME, "MMed-Bench-IR", ""
-        if invented:  # under a name of its own: what others published of the real one never stands beside it
-            name, title, of = f"{NAME}-invented", f"{title}, invented rows", "invented rows as those of "
         facts = {
             "coverage": [asdict(row) for row in coverage],
             "linker": self._linker.name if self._linker else None,
@@ -177,16 +169,13 @@ class _Builder:
             "definitions": self._terms.definition_counts(),
             "mmedbench": self._stems.checksum,
         }
-        return Benchmark(
-            name=name,
-            version=version(checksums),
-            title=title,
-            parallel=False,
-            licence="CC0 1.0" if invented else LICENCE,
-            source=f"{of}UMLS (MRCONSO {checksums['MRCONSO'][:12]}), MMedBench ({self._stems.checksum[:12]})",
-            notes=tuple([INVENTED] * invented) + self._notes(coverage, negatives),
-            settings={"umls": dict(checksums), "built": {TASK: facts}},
-            tasks=(task,),
+        return carded(
+            task,
+            terms=self._terms,
+            files={"MMedBench": self._stems.checksum},
+            licence=LICENCE,
+            facts=facts,
+            notes=self._notes(coverage, negatives),
         )
 
     def _notes(self, coverage: Sequence[Coverage], negatives: int) -> tuple[str, ...]:
@@ -202,11 +191,6 @@ class _Builder:
         if left:
             notes.append(f"Alignment: left out with fewer than {self._options.least} questions: {', '.join(left)}.")
         return tuple(notes)
-
-
-def version(checksums: Mapping[str, str]) -> str:
-    """Of the benchmark, by the files of UMLS that it was made of."""
-    return f"umls-{hashlib.sha256(repr(sorted(checksums.items())).encode()).hexdigest()[:6]}"
 
 
 def _documents(rows: Iterable[Definition]) -> Iterable[Document]:

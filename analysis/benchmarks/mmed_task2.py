@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.benchmarks import mmed_task1, umls
+from analysis.benchmarks import umls
 from analysis.benchmarks.confusion_sets import BOUNDS, OUTCOMES, SYNONYM, TIERS, ConfusionSet, Verdict, as_csv, judged
-from analysis.benchmarks.invented.umls import MEDICAL
+from analysis.benchmarks.mmed_card import carded
 from analysis.errors import InputError
 from analysis.model import Benchmark, Document, Judgement, Progress, Query, Task, silent
 from analysis.store import confusion
@@ -108,7 +108,7 @@ class _Builder:
 
     def _sets(self) -> tuple[ConfusionSet, ...]:
         asked = self._options
-        known = confusion.code_counts(self._terms)
+        known = confusion.coded(self._terms) if asked.vocabularies else []
         for name in asked.vocabularies:
             if name not in known:
                 raise InputError(f"vocabulary {name!r}: this UMLS has codes of {', '.join(known) or 'none'}")
@@ -155,13 +155,8 @@ class _Builder:
         )
 
     def _carded(self, task: Task, verdicts: Sequence[Verdict]) -> Benchmark:
-        checksums = self._terms.checksums
-        invented = MEDICAL in self._terms.vocabulary_counts()
-        name, title, of = mmed_task1.NAME, "MMed-Bench-IR", ""
-        if invented:
-            name, title, of = f"{name}-invented", f"{title}, invented rows", "invented rows as those of "
         asked = self._options
-        facts: dict[str, Any] = {
+        facts = {
             "validators": list(self._validators.names),
             "bounds": {tier: list(ends) for tier, ends in BOUNDS.items()},
             "sets_asked_for": asked.sets,
@@ -172,16 +167,13 @@ class _Builder:
             "outcomes": {tier: _outcomes(verdicts, tier) for tier in TIERS},
             "sets": as_csv(verdicts, self._validators.names),
         }
-        return Benchmark(
-            name=name,
-            version=mmed_task1.version(checksums),
-            title=title,
-            parallel=False,
-            licence="CC0 1.0" if invented else LICENCE,
-            source=f"{of}UMLS (MRCONSO {checksums['MRCONSO'][:12]})",
-            notes=tuple([mmed_task1.INVENTED] * invented) + tuple(_notes(verdicts, self._validators.names)),
-            settings={"umls": dict(checksums), "built": {TASK: facts}},
-            tasks=(task,),
+        return carded(
+            task,
+            terms=self._terms,
+            files={},
+            licence=LICENCE,
+            facts=facts,
+            notes=tuple(_notes(verdicts, self._validators.names)),
         )
 
 

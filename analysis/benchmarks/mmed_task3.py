@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -14,8 +13,7 @@ from analysis.benchmarks import bioasq, fidelity, translation_rows, umls
 from analysis.benchmarks.bioasq import Question
 from analysis.benchmarks.cui_tagger import Limits
 from analysis.benchmarks.fidelity import FAIL, FLAG, ORIGINAL, PASS, Kept, SourceTerm
-from analysis.benchmarks.invented.umls import MEDICAL
-from analysis.benchmarks.mmed_task1 import INVENTED, NAME
+from analysis.benchmarks.mmed_card import carded
 from analysis.benchmarks.translation_counts import TranslationCounts
 from analysis.benchmarks.translation_rows import SOURCE, Supplied, Translation, Translations, Translator
 from analysis.errors import InputError
@@ -148,10 +146,17 @@ class _Builder:
             documents,
             queries,
             tuple(Judgement(query.id, name, 1.0) for query in queries for name in answers[query.family]),
-            default=True,
         )
         counts = [self._counts(language, judged) for language in self._options.languages]
-        return self._carded(task, counts, wanted)
+        return carded(
+            task,
+            terms=self._terms,
+            files={"BioASQ": self._found.checksum},
+            licence=LICENCE_UMLS if self._terms else LICENCE,
+            facts=self._facts(task, counts, wanted),
+            notes=self._notes(counts),
+            invented=self._found.invented,
+        )
 
     def _source_terms(self) -> list[tuple[SourceTerm, ...]]:
         """What a translation of each question must keep."""
@@ -205,29 +210,6 @@ class _Builder:
             f1=fmean(overlaps) if overlaps else None,
         )
 
-    def _carded(
-        self, task: Task, counts: Sequence[TranslationCounts], wanted: Sequence[Sequence[SourceTerm]]
-    ) -> Benchmark:
-        checksums = dict(self._terms.checksums) if self._terms else {}
-        invented = self._found.invented or bool(self._terms and MEDICAL in self._terms.vocabulary_counts())
-        name, title, of = NAME, "MMed-Bench-IR", ""
-        if invented:  # under a name of its own: what others published of the real one never stands beside it
-            name, title, of = f"{NAME}-invented", f"{title}, invented rows", "invented rows as those of "
-        lexicon = f"UMLS (MRCONSO {checksums['MRCONSO'][:12]}), " if checksums else ""
-        version = f"umls-{_digest(checksums)}" if checksums else f"bioasq-{self._found.checksum[:6]}"
-        licence = LICENCE_UMLS if checksums else LICENCE
-        return Benchmark(
-            name=name,
-            version=version,
-            title=title,
-            parallel=False,
-            licence="CC0 1.0" if invented else licence,
-            source=f"{of}{lexicon}BioASQ ({self._found.checksum[:12]})",
-            notes=tuple([INVENTED] * invented) + self._notes(counts, wanted),
-            settings={"umls": checksums, "built": {TASK: self._facts(task, counts, wanted)}},
-            tasks=(task,),
-        )
-
     def _facts(
         self, task: Task, counts: Sequence[TranslationCounts], wanted: Sequence[Sequence[SourceTerm]]
     ) -> dict[str, object]:
@@ -248,7 +230,7 @@ class _Builder:
             "bioasq": self._found.checksum,
         }
 
-    def _notes(self, counts: Sequence[TranslationCounts], wanted: Sequence[object]) -> tuple[str, ...]:
+    def _notes(self, counts: Sequence[TranslationCounts]) -> tuple[str, ...]:
         passed, flagged, failed = (
             sum(getattr(row, name) for row in counts) for name in ("passed", "flagged", "failed")
         )
@@ -264,10 +246,6 @@ class _Builder:
         if missing:
             notes.append(f"{TITLE}: questions without a translation: {', '.join(missing)}.")
         return tuple(notes)
-
-
-def _digest(checksums: Mapping[str, str]) -> str:
-    return hashlib.sha256(repr(sorted(checksums.items())).encode()).hexdigest()[:6]
 
 
 def _documents(asked: Sequence[Question]) -> tuple[tuple[Document, ...], dict[str, str]]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from analysis.benchmarks import source_files
+from analysis.benchmarks.source_files import Wanted
 from analysis.errors import InputError
 from analysis.languages import canonical
 from analysis.text import same_text_key
 
 TEST = "test"
-KEYS = ("question", "language", "split")
+IN_FOLDER = Wanted(lambda path: path.name.endswith(".jsonl"), "holds no .jsonl file, expected those of MMedBench/Test")
+IN_ZIP = Wanted(
+    lambda path: path.name.endswith(".jsonl") and path.parent.name == "Test",
+    "holds no Test/*.jsonl, expected MMedBench.zip",
+)
 
 
 class Stem(NamedTuple):
@@ -50,7 +54,8 @@ def read(path: Path) -> Stems:
     seen: set[tuple[str, str]] = set()
     lines: dict[str, int] = {}
     digest = hashlib.sha256()
-    for name, data in _files(path):
+    expected = "MMedBench.zip, its folder or a .jsonl file"
+    for name, data in source_files.files(_test_folder(path), in_folder=IN_FOLDER, in_zip=IN_ZIP, expected=expected):
         digest.update(f"{PurePosixPath(name).name}\0{len(data)}\0".encode() + data)
         for stem in _stems(name, data):
             lines[stem.language] = lines.get(stem.language, 0) + 1
@@ -63,60 +68,34 @@ def read(path: Path) -> Stems:
     return Stems(tuple(found), lines, digest.hexdigest())
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file of the test split, by name."""
-    if path.is_dir():
-        folder = next((found for found in (path / "Test", path / "MMedBench" / "Test") if found.is_dir()), path)
-        files = sorted(folder.glob("*.jsonl"))
-        if not files:
-            raise InputError(f"{folder}: holds no .jsonl file, expected those of MMedBench/Test")
-        yield from ((str(file), file.read_bytes()) for file in files)
-    elif not path.is_file():
-        raise InputError(f"{path}: no such file or folder, expected MMedBench.zip, its folder or a .jsonl file")
-    elif zipfile.is_zipfile(path):
-        yield from _members(path)
-    else:
-        yield str(path), path.read_bytes()
-
-
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        names = [
-            name
-            for name in sorted(archive.namelist())
-            if name.endswith(".jsonl") and PurePosixPath(name).parent.name == "Test"
-        ]
-        if not names:
-            raise InputError(f"{path}: holds no Test/*.jsonl, expected MMedBench.zip")
-        for name in names:
-            yield f"{path}!{name}", archive.read(name)
+def _test_folder(path: Path) -> Path:
+    """Where the files of the test split are, if anywhere, in the folder that the ZIP unpacks to."""
+    return next((found for found in (path / "Test", path / "MMedBench" / "Test") if found.is_dir()), path)
 
 
 def _stems(name: str, data: bytes) -> Iterator[Stem]:
     of_file: str | None = None
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(source_files.MARK).split(b"\n"), start=1):
         if not line.strip():
             continue
-        row = _row(name, number, line)
+        place = f"{name}, line {number}"
+        row = _row(place, line)
         if row.get("split", TEST) != TEST:
             continue
         text = row.get("question")
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{name}, line {number}: question {text!r}, expected a text")
+            raise InputError(f"{place}: question {text!r}, expected a text")
         if "language" in row:
-            tag = _tag(str(row["language"]), f"{name}, line {number}")
+            tag = _tag(str(row["language"]), place)
         else:
             tag = of_file = of_file or _tag(PurePosixPath(name).stem, name)
         yield Stem(f"{tag}-{number}", tag, text.strip())
 
 
-def _row(name: str, number: int, line: bytes) -> dict[str, object]:
-    try:
-        row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{name}, line {number}: {error}, expected one JSON object in UTF-8") from error
+def _row(place: str, line: bytes) -> dict[str, object]:
+    row = source_files.parsed(line, place, expected="one JSON object in UTF-8")
     if not isinstance(row, dict):
-        raise InputError(f"{name}, line {number}: {row!r:.60}, expected a JSON object")
+        raise InputError(f"{place}: {row!r:.60}, expected a JSON object")
     return row
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import hashlib
 import io
-import json
-import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from analysis.benchmarks import source_files
 from analysis.errors import InputError
 from analysis.languages import canonical
 
@@ -118,11 +116,7 @@ def read(path: Path, *, known: Collection[str]) -> Supplied:
 def _data(path: Path) -> bytes:
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a table of translations (.tsv, .csv or .jsonl)")
-    data = path.read_bytes()
-    try:
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: {error}, expected a whole gzip file") from error
+    return source_files.unpacked(path, path.read_bytes())
 
 
 def _rows(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -141,10 +135,7 @@ def _objects(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number}: {error}, expected one JSON object") from error
+        row = source_files.parsed(line, f"{path}, line {number}", expected="one JSON object")
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}: {row!r:.60}, expected a JSON object")
         yield number, row
@@ -164,6 +155,8 @@ def _cells(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, dict[st
             raise InputError(
                 f"{path}, line 1: no column {lacking[0]}, expected {', '.join(COLUMNS)} and perhaps {BACK}"
             )
+        if twice := [name for name in (*COLUMNS, BACK) if header.count(name) > 1]:
+            raise InputError(f"{path}, line 1: column {twice[0]} stands twice, expected it once")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from analysis.benchmarks import mmed_task1
-from analysis.cli import output
-from analysis.cli.building import Make, need
+from analysis.cli.building import Make, given, need, tell
 from analysis.jobs import build_mmed
 from analysis.model import Progress
 from analysis.paths import Cache
@@ -40,26 +38,14 @@ def ready(options: argparse.Namespace) -> Make:
     Raises:
         InputError: a source is not named.
     """
-    asked = _options(options)
+    need(options, "umls", "mmedbench")
+    asked = mmed_task1.Options(options.umls, options.mmedbench, **given(options, "least", "negatives"))
 
     def make(cache: Cache, load: LoadOptions, progress: Progress) -> str:
         address, benchmark = build_mmed.build_task1(
             cache, options=asked, tagger=options.tagger, load=load, progress=progress
         )
-        for note in benchmark.notes:
-            print(note, file=sys.stderr)
-        output.write_json(benchmark.settings[build_mmed.BUILT])
+        tell(benchmark)
         return address
 
     return make
-
-
-def _options(options: argparse.Namespace) -> mmed_task1.Options:
-    need(options, "umls", "mmedbench")
-    usual = mmed_task1.Options(options.umls, options.mmedbench)
-    return mmed_task1.Options(
-        options.umls,
-        options.mmedbench,
-        least=usual.least if options.least is None else options.least,
-        negatives=usual.negatives if options.negatives is None else options.negatives,
-    )

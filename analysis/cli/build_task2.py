@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Mapping
-from typing import Any, cast
 
 from analysis.benchmarks import mmed_task2
-from analysis.cli import output
-from analysis.cli.building import Make, need
-from analysis.jobs import build_mmed
+from analysis.cli.building import Make, given, listed, need, tell
 from analysis.jobs.build_task2 import build_task2
 from analysis.model import Progress
 from analysis.paths import Cache
@@ -45,26 +40,16 @@ def ready(options: argparse.Namespace) -> Make:
         InputError: a source or the validators are not named.
     """
     need(options, "umls", "validators")
-    given = {name: getattr(options, name) for name in ("sets", "size", "seed", "answers")}
     asked = mmed_task2.Options(
         options.umls,
-        vocabularies=tuple(_names(options.vocabularies or "")),
-        **{name: value for name, value in given.items() if value is not None},
+        vocabularies=listed(options.vocabularies or ""),
+        **given(options, "sets", "size", "seed", "answers"),
     )
-    validators = _names(options.validators)
+    validators = listed(options.validators)
 
     def make(cache: Cache, load: LoadOptions, progress: Progress) -> str:
         address, benchmark = build_task2(cache, options=asked, validators=validators, load=load, progress=progress)
-        for note in benchmark.notes:
-            print(note, file=sys.stderr)
-        built = cast("Mapping[str, Mapping[str, Any]]", benchmark.settings[build_mmed.BUILT])
-        output.write_json(
-            {task: {name: fact for name, fact in facts.items() if name != LONG} for task, facts in built.items()}
-        )
+        tell(benchmark, without=(LONG,))
         return address
 
     return make
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

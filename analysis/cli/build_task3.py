@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from analysis.benchmarks import mmed_task3
-from analysis.cli import output
-from analysis.cli.building import Make, need
+from analysis.cli.building import Make, listed, need, tell
 from analysis.errors import InputError
-from analysis.jobs import build_evidence, build_mmed
+from analysis.jobs import build_evidence
 from analysis.model import Progress
 from analysis.paths import Cache
 from analysis.systems.weights import LoadOptions
@@ -54,20 +52,15 @@ def ready(options: argparse.Namespace) -> Make:
         raise InputError(f"build {options.name} needs --translations FILE or --translator MODEL, one of the two")
     if options.beams is not None and not options.translator:
         raise InputError("--beams is of a --translator")
-    asked = mmed_task3.Options(options.bioasq, options.translations, options.umls, _languages(options.target_languages))
+    languages = mmed_task3.LANGUAGES if options.target_languages is None else listed(options.target_languages)
+    asked = mmed_task3.Options(options.bioasq, options.translations, options.umls, languages)
     beams = build_evidence.BEAMS if options.beams is None else options.beams
 
     def make(cache: Cache, load: LoadOptions, progress: Progress) -> str:
         address, benchmark = build_evidence.build_task3(
             cache, options=asked, models=options.translator, beams=beams, load=load, progress=progress
         )
-        for note in benchmark.notes:
-            print(note, file=sys.stderr)
-        output.write_json(benchmark.settings[build_mmed.BUILT])
+        tell(benchmark)
         return address
 
     return make
-
-
-def _languages(text: str | None) -> tuple[str, ...]:
-    return mmed_task3.LANGUAGES if text is None else tuple(tag.strip() for tag in text.split(",") if tag.strip())

@@ -1,13 +1,16 @@
-"""What a module must offer that knows one build from licensed sources."""
+"""What a module must offer that knows one build from licensed sources, and what such modules share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Protocol
+import sys
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol, cast
 
+from analysis.cli import output
 from analysis.errors import InputError
-from analysis.model import Progress
+from analysis.jobs.build_mmed import BUILT
+from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
 from analysis.systems.weights import LoadOptions
 
@@ -38,3 +41,24 @@ def need(options: argparse.Namespace, *names: str) -> None:
     for name in names:
         if getattr(options, name) is None:
             raise InputError(f"build {options.name} needs --{name}: docs/licensed-sources.md says what to download")
+
+
+def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Of some flags those that are given, by name; the others are as usual."""
+    said = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Words separated by commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def tell(benchmark: Benchmark, *, without: Collection[str] = ()) -> None:
+    """Say what a reader must know of a benchmark, and print how its tasks were made as JSON, without some facts."""
+    for note in benchmark.notes:
+        print(note, file=sys.stderr)
+    built = cast("Mapping[str, Mapping[str, Any]]", benchmark.settings[BUILT])
+    output.write_json(
+        {task: {name: fact for name, fact in facts.items() if name not in without} for task, facts in built.items()}
+    )

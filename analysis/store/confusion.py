@@ -64,15 +64,15 @@ def candidates(
     return found
 
 
-def code_counts(terms: Terms) -> dict[str, int]:
-    """Concepts with a code, by vocabulary."""
+def coded(terms: Terms) -> list[str]:
+    """Vocabularies that give a concept a code."""
     with terms.engine() as connection:
         rows = connection.execute(
-            """SELECT vocabulary, count(DISTINCT cui) FROM atoms WHERE suppress = 'N' AND length(code) >= ?
-               AND code <> ? GROUP BY vocabulary ORDER BY vocabulary""",
+            """SELECT DISTINCT vocabulary FROM atoms WHERE suppress = 'N' AND length(code) >= ? AND code <> ?
+               ORDER BY vocabulary""",
             [PREFIX, NO_CODE],
         ).fetchall()
-    return dict(rows)
+    return [row[0] for row in rows]
 
 
 def forms(terms: Terms, concepts: Sequence[str], *, most: int, progress: Progress = silent) -> list[Form]:

@@ -10,9 +10,8 @@ import duckdb
 import pyarrow as pa
 
 from analysis.model import Progress, silent
-from analysis.store.terms import GRAMS, HITS, KNOWN, STEMS, TEXTS, UNSPACED, Terms
+from analysis.store.terms import LOOK, TEXTS, Terms, Text, give, look_up
 
-LOOK = "look for terms in the questions"
 CHECK = "look for terms in the translations"
 
 
@@ -43,7 +42,7 @@ def all_terms(
         progress: may raise JobCancelledError.
     """
     found: list[tuple[Found, ...]] = []
-    with terms.opened() as connection:
+    with terms.engine() as connection:
         for start in range(0, len(texts), TEXTS):
             progress(LOOK, start, len(texts))
             found += _part(connection, texts[start : start + TEXTS], language, confidence)
@@ -54,9 +53,7 @@ def all_terms(
 def _part(
     connection: duckdb.DuckDBPyConnection, texts: Sequence[str], language: str, confidence: float
 ) -> list[tuple[Found, ...]]:
-    connection.register("given", _given(texts, [language] * len(texts)))
-    for statement in (STEMS, GRAMS, KNOWN, HITS):
-        connection.execute(statement).fetchall()
+    look_up(connection, [Text(language, text) for text in texts])
     keys = dict(connection.execute("SELECT text, key FROM stem").fetchall())
     rows = connection.execute(CONFIDENT, [confidence]).fetchall()
     by_text: dict[int, list[Found]] = defaultdict(list)
@@ -94,7 +91,7 @@ def looked_for(
         progress: may raise JobCancelledError.
     """
     found: list[Looked] = []
-    with terms.opened() as connection:
+    with terms.engine() as connection:
         for start in range(0, len(texts), TEXTS):
             progress(f"{CHECK} ({language})", start, len(texts))
             part = slice(start, start + TEXTS)
@@ -111,9 +108,8 @@ def _looked(
         "text": pa.array([place for place, _ in pairs], pa.int32()),
         "cui": pa.array([cui for _, cui in pairs], pa.string()),
     })  # fmt: skip
-    connection.register("given", _given(texts, [language] * len(texts)))
+    give(connection, [Text(language, text) for text in texts])
     connection.register("wanted", wanted)
-    connection.execute(STEMS).fetchall()
     rows: Mapping[tuple[int, str], bool] = {
         (text, cui): there for text, cui, there in connection.execute(THERE, [language]).fetchall()
     }
@@ -124,15 +120,6 @@ def _looked(
         )
         for place, some in enumerate(concepts)
     ]
-
-
-def _given(texts: Sequence[str], languages: Sequence[str]) -> pa.Table:
-    return pa.table({
-        "text": pa.array(range(len(texts)), pa.int32()),
-        "language": pa.array(languages, pa.string()),
-        "words": pa.array(texts, pa.string()),
-        "spaced": pa.array([tag.partition("-")[0] not in UNSPACED for tag in languages], pa.bool_()),
-    })  # fmt: skip
 
 
 CONFIDENT = """

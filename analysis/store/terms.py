@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ MOST_CHARACTERS = 30  # in the others
 TEXTS = 2000  # looked through at once: what bounds the memory
 UNSPACED = ("ja", "km", "ko", "lo", "my", "th", "zh")
 """Languages in which words are not set apart, or carry their particles: a term may begin anywhere."""
+
+LOOK = "look for terms in the questions"
 
 
 class Text(NamedTuple):
@@ -162,32 +165,13 @@ class Terms:
         doubtful: set[int] = set()
         with self.engine() as connection:
             for start in range(0, len(texts), TEXTS):
-                progress("look for terms in the questions", start, len(texts))
-                part = texts[start : start + TEXTS]
-                for row in self._matches(connection, part, start=start, confidence=confidence):
-                    found[row.text] = row
+                progress(LOOK, start, len(texts))
+                look_up(connection, texts[start : start + TEXTS], first=start)
+                for row in connection.execute(BEST, [confidence]).fetchall():
+                    found[row[0]] = Match._make(row)
                 doubtful |= {row[0] for row in connection.execute("SELECT DISTINCT text FROM hit").fetchall()}
-            progress("look for terms in the questions", len(texts), len(texts))
+            progress(LOOK, len(texts), len(texts))
         return found, doubtful - found.keys()
-
-    def _matches(
-        self, connection: duckdb.DuckDBPyConnection, texts: Sequence[Text], *, start: int, confidence: float
-    ) -> Iterator[Match]:
-        table = pa.table({
-            "text": pa.array(range(start, start + len(texts)), pa.int32()),
-            "language": [row.language for row in texts],
-            "words": [row.text for row in texts],
-            "spaced": [row.language.partition("-")[0] not in UNSPACED for row in texts],
-        })  # fmt: skip
-        connection.register("given", table)
-        for statement in (STEMS, GRAMS, KNOWN, HITS):
-            connection.execute(statement).fetchall()
-        rows = connection.execute(BEST, [confidence]).fetchall()
-        return map(Match._make, rows)
-
-    def opened(self) -> _Opened:
-        """A connection that sees the tables by their names, and what each language is called here."""
-        return _Opened(self)
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self.engine() as connection:
@@ -199,40 +183,35 @@ class Terms:
             connection.register("asked", pa.table({"cui": pa.array(sorted(concepts), pa.string())}))
             return connection.execute(sql, parameters).fetchall()
 
-    def engine(self) -> _Opened:
+    @contextlib.contextmanager
+    def engine(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection that sees atoms, definitions, relations and, as ``spoken``, what each language is called."""
-        return _Opened(self)
+        with translated(self.folder), rrf.engine(self.folder) as connection:
+            for name in ("atoms", "definitions", "relations"):
+                path = rrf.quoted(str(getattr(self, name)))
+                connection.execute(f"CREATE VIEW {name} AS FROM read_parquet({path})").fetchall()
+            spoken = {"lat": list(self.languages), "language": list(self.languages.values())}
+            connection.register("spoken", pa.table({name: pa.array(of, pa.string()) for name, of in spoken.items()}))
+            yield connection
 
 
-class _Opened:
-    """A connection that sees the tables by their names."""
-
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._engine = rrf.engine(terms.folder)
-        self._translated = translated(terms.folder)
-
-    def __enter__(self) -> duckdb.DuckDBPyConnection:
-        self._translated.__enter__()
-        connection = self._engine.__enter__()
-        for name in ("atoms", "definitions", "relations"):
-            path = rrf.quoted(str(getattr(self._terms, name)))
-            connection.execute(f"CREATE VIEW {name} AS FROM read_parquet({path})").fetchall()
-        rows = list(self._terms.languages.items())
-        connection.register("spoken", _table(rows))
-        return connection
-
-    def __exit__(self, *error: Any) -> None:
-        self._engine.__exit__(*error)
-        self._translated.__exit__(*error)
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> pa.Table:
-    pairs = list(rows)
-    return pa.table({
-        "lat": pa.array([lat for lat, _ in pairs], pa.string()),
-        "language": pa.array([tag for _, tag in pairs], pa.string()),
+def give(connection: duckdb.DuckDBPyConnection, texts: Sequence[Text], *, first: int = 0) -> None:
+    """Let a connection know some texts, numbered on from ``first``, and their keys, as ``stem``."""
+    given = pa.table({
+        "text": pa.array(range(first, first + len(texts)), pa.int32()),
+        "language": pa.array([row.language for row in texts], pa.string()),
+        "words": pa.array([row.text for row in texts], pa.string()),
+        "spaced": pa.array([row.language.partition("-")[0] not in UNSPACED for row in texts], pa.bool_()),
     })  # fmt: skip
+    connection.register("given", given)
+    connection.execute(STEMS).fetchall()
+
+
+def look_up(connection: duckdb.DuckDBPyConnection, texts: Sequence[Text], *, first: int = 0) -> None:
+    """Let a connection know every term in some texts, as ``hit``; the texts as :func:`give`."""
+    give(connection, texts, first=first)
+    for statement in (GRAMS, KNOWN, HITS):
+        connection.execute(statement).fetchall()
 
 
 MEANINGS = """

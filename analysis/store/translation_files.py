@@ -7,7 +7,6 @@ that does not fit its name is removed, and its texts are translated again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import uuid
@@ -62,7 +61,8 @@ class TranslationFiles:
         lines = [json.dumps([text, *made], ensure_ascii=True) + "\n" for text, made in hashed.items()]
         with on_disk(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._publish("space.json", (self._key + "\n").encode())
+            if not (self._folder / "space.json").exists():  # for people: what its translations are of
+                self._publish("space.json", (self._key + "\n").encode())
             data = "".join(lines).encode()
             self._publish(_name(data), data)
         self._known |= hashed
@@ -73,8 +73,7 @@ class TranslationFiles:
             temporary.write_bytes(data)
             publish(temporary, self._folder / name)
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
+            temporary.unlink(missing_ok=True)
 
 
 def _hash(text: str) -> str:

@@ -27,6 +27,7 @@ from analysis.systems.weights import (
     LOADING,
     LoadOptions,
     check_whole,
+    digest,
     first_line,
     folder_to_load,
     lacking,
@@ -165,9 +166,7 @@ class Model:
         """Of every file that decides a translation."""
         whole = hashlib.sha256()
         for path in sorted(path for path in self._folder.rglob("*") if path.suffix in DECIDING):
-            with path.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            whole.update(f"{path.relative_to(self._folder)} {digest}\n".encode())
+            whole.update(f"{path.relative_to(self._folder)} {digest(path)}\n".encode())
         return whole.hexdigest()
 
     @property
@@ -230,11 +229,10 @@ class Model:
 
     def _made(self, texts: Sequence[str], lengths: NDArray[np.int64], way: Way) -> list[Made]:
         found: dict[int, Made] = {}
-        compute = self._batch(texts, way)
+        compute, limit = self._batch(texts, way), self._limit
         for batch in batches(lengths, room=self._room, most=MOST_TEXTS):
             for part, rows in halved(compute, batch, room=self._room, refuse=self._too_long):
                 for place, (text, unfinished) in zip(part.tolist(), rows, strict=True):
-                    limit = self._limit
                     found[place] = Made(text, limit is not None and int(lengths[place]) > limit, unfinished)
         return [found[place] for place in range(len(texts))]
 

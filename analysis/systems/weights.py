@@ -100,11 +100,12 @@ def verify_weights(system: Entry) -> None:
 def _verify(system: Entry, file: Path) -> None:
     if not file.is_file():
         raise SystemLoadError(f"{system.name}: the weights {file} do not exist")
-    if (found := _digest(file)) != system.sha256:
+    if (found := digest(file)) != system.sha256:
         raise SystemLoadError(f"{system.name}: {file} has the SHA-256 {found}, the catalogue says {system.sha256}")
 
 
-def _digest(file: Path) -> str:
+def digest(file: Path) -> str:
+    """SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -354,11 +355,7 @@ def convert(folder: Path, *, sha256: str | None = None) -> list[Path]:
     pickles = [file for file in sorted(folder.rglob("pytorch_model.bin")) if not _converted(file).is_file()]
     if not pickles:
         raise InputError(f"{folder}: no pytorch_model.bin without a model.safetensors beside it")
-    if (
-        sha256
-        and folder / "pytorch_model.bin" in pickles
-        and (found := _digest(folder / "pytorch_model.bin")) != sha256
-    ):
+    if sha256 and folder / "pytorch_model.bin" in pickles and (found := digest(folder / "pytorch_model.bin")) != sha256:
         raise InputError(f"{folder}: its pickle has the SHA-256 {found}, the catalogue says {sha256}")
     return [_convert(file) for file in pickles]
 

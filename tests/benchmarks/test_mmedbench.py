@@ -42,8 +42,13 @@ def test_the_zip_says_the_same_as_its_folder(folder, tmp_path):
     with zipfile.ZipFile(tmp_path / "MMedBench.zip", "w") as archive:
         for path in sorted((folder / "MMedBench").rglob("*.jsonl")):
             archive.write(path, path.relative_to(folder))
+        archive.writestr("__MACOSX/MMedBench/Test/._English.jsonl", b"\0")
     found = mmedbench.read(tmp_path / "MMedBench.zip")
     assert found == mmedbench.read(folder)  # its checksum too: it is that of the files
+    damaged = (tmp_path / "MMedBench.zip").read_bytes().replace(b"What?", b"Whom?", 1)
+    (tmp_path / "MMedBench.zip").write_bytes(damaged)
+    with pytest.raises(InputError, match=r"MMedBench/Test/English\.jsonl: .*expected a whole ZIP file"):
+        mmedbench.read(tmp_path / "MMedBench.zip")
 
 
 def test_one_file_is_called_after_its_language_or_its_rows_name_it(folder, tmp_path):

@@ -57,6 +57,7 @@ def test_languages_have_their_shortest_tag_and_columns_any_order(tmp_path):
     ("name", "text", "says"),
     [
         ("t.tsv", "id\tlanguage\nq1\tes\n", "line 1: no column text, expected id, language, text and perhaps"),
+        ("t.tsv", "id\ttext\tlanguage\ttext\nq1\tx\tes\ty\n", "line 1: column text stands twice"),
         ("t.tsv", "id\tlanguage\ttext\nq1\tes\n", "line 2: 2 columns, expected 3"),
         ("t.tsv", "id\tlanguage\ttext\nq9\tes\tx\n", "line 2: id 'q9', expected that of a question"),
         ("t.tsv", "id\tlanguage\ttext\nq1\tes\tx\nq1\tspa\ty\n", "line 3: q1 in es stands in line 2 too"),

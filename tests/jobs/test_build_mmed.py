@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mmed_builds import NAME, exported
 
 from analysis.benchmarks.mmed_task1 import Options
 from analysis.cli import main
@@ -42,26 +43,9 @@ def sources(tmp_path_factory):
     return root
 
 
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
-
-
 def build(sources, *more):
     flags = ("--umls", sources / "umls", "--mmedbench", sources / "mmedbench", "--least", "15", "--negatives", "20")
     return ("build", "mmed-task1", *flags, *more)
-
-
-def exported(command, cache, folder):
-    assert (
-        command("export", "--benchmark", "mmed-bench-ir-invented", "--format", "beir", "-o", folder, cache=cache)[0]
-        == 0
-    )
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "rr", "ap")
@@ -81,13 +65,13 @@ def test_from_generated_sources_to_pages_and_back(command, sources, tmp_path):
     assert command("run", "--benchmark", "back", "--systems", "bm25", cache=two)[0] == 0
     before, after = (
         json.loads(command("per-query", "--benchmark", name, "--format", "json", cache=cache)[1])
-        for name, cache in (("mmed-bench-ir-invented", one), ("back", two))
+        for name, cache in ((NAME, one), ("back", two))
     )
     assert len(before) == len(after) == 75
     for first, second in zip(before, after, strict=True):
         assert {name: first[name] for name in MEASURES} == {name: second[name] for name in MEASURES}
         assert (first["query_id"], first["family"]) == (second["query_id"], second["family"])
-    card = data.card(read.open_store(Cache(one)), "mmed-bench-ir-invented")
+    card = data.card(read.open_store(Cache(one)), NAME)
     assert [vars(row) for row in card.tasks[0].tagging.coverage] == coverage
     assert {found.attribute for found in card.tasks[0].attributes} >= {"tagged_by"}
 

@@ -5,11 +5,11 @@ import shutil
 from collections import Counter
 
 import pytest
+from mmed_builds import exported
 
 from analysis.benchmarks import mmed_task1
 from analysis.benchmarks.confusion_sets import from_csv
 from analysis.benchmarks.mmed_task2 import Options
-from analysis.cli import main
 from analysis.errors import InputError, JobCancelledError
 from analysis.jobs import build_mmed
 from analysis.jobs.build_task2 import build_task2
@@ -25,15 +25,6 @@ LOAD = LoadOptions(allow_code=True)
 
 
 @pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
-
-
-@pytest.fixture
 def own(confusion_folder, tmp_path):
     """A cache folder that knows the validators and has nothing built or encoded."""
     folder = tmp_path / "own"
@@ -42,11 +33,6 @@ def own(confusion_folder, tmp_path):
         shutil.copy(path, folder / "cache")
     with at_home(folder):
         yield Cache(folder / "cache")
-
-
-def exported(command, cache, folder):
-    assert command("export", "--benchmark", BENCHMARK, "--format", "beir", "-o", folder, cache=cache)[0] == 0
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def options_of(folder):

@@ -42,7 +42,7 @@ PLAIN, SHORTENED, LOST, WORN, BARE, ONE_WAY, WORN_OUT, ABSENT, ONE_LOST, NAMELES
     "snippet of two questions",
 )
 KINDS = (
-    *(PLAIN, REPEATING, SHARING, SHORTENED, LOST, WORN, ONE_WAY, BARE, WORN_OUT, ABSENT, ONE_LOST, NAMELESS),
+    PLAIN, REPEATING, SHARING, SHORTENED, LOST, WORN, ONE_WAY, BARE, WORN_OUT, ABSENT, ONE_LOST, NAMELESS,
 )  # fmt: skip
 """What is planted in a question, over and over; every third question has an abbreviation."""
 
