@@ -122,6 +122,9 @@ TABLES = ("build", "parallel-documents", "--corpus", "x.csv")
         ((*TABLES, "--query-table", "y.csv", "--umls", "z"), "build parallel-documents takes no --umls"),
         ((*TABLES, "--corpus", "z.csv", "--query-table", "y.csv"), "--corpus: two files of no task"),
         (("build", "bedside", "--corpus", "x"), "build bedside takes no --corpus"),
+        (("build", "bedside", "--seed", "0"), "build bedside takes no --seed"),
+        (("build", "bedside", "--concepts", "0"), "build bedside takes no --concepts: it is small"),
+        ((*TABLES, "--query-table", "y.csv", "--price-in", "0"), "--price-in is for queries that models write"),
     ],
 )
 def test_a_wrong_word_is_said(command, tmp_path, monkeypatch, arguments, says):
