@@ -6,23 +6,12 @@ import json
 import pytest
 from document_builds import NAME, exported, planted, request_of, tabled, tables_of
 
-from analysis.cli import main
 from analysis.errors import InputError
 from analysis.jobs import build_documents
 from analysis.jobs.build_documents import Request
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store.versions import Rules
-
-
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
-
 
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "rr", "ap")
 

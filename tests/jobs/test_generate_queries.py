@@ -15,7 +15,6 @@ from document_builds import build, exported, planted, request_of, tables_of
 from analysis.benchmarks.document_queries import Wanted
 from analysis.benchmarks.invented.patents import best
 from analysis.benchmarks.parallel_documents import Options
-from analysis.cli import main
 from analysis.errors import JobCancelledError
 from analysis.jobs import build_documents, generate_queries, transcript
 from analysis.jobs.build_documents import Request
@@ -27,15 +26,6 @@ from analysis.systems import remote
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-very-secret-1234"
-
-
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture
