@@ -72,10 +72,7 @@ def versions(path: Path, renamed: Mapping[str, str]) -> Iterator[Version]:
 
 
 def _columns(renamed: Mapping[str, str]) -> tables.Columns:
-    known: dict[str, tuple[str, ...]] = dict(COLUMNS)
-    for column, field in renamed.items():
-        if field in known:
-            known[field] = (column, *known[field])
+    known = tables.called(COLUMNS, renamed)
     known[HEADING] = known.pop("title")
     return tables.Columns("patent", known, (("publication",), ("abstract",)), {}, kept=())
 

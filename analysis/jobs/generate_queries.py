@@ -95,9 +95,9 @@ class Writer:
                 self._versions[task, version.key][version.language] = version
 
     def wish(self, planned: Planned) -> Wish:
-        """What is to be written, by the version in the query's language, else in English, else by the first."""
+        """What is to be written, and by which version."""
         versions = self._versions[planned.task, planned.key]
-        shown = next(tag for tag in (planned.language, "en", min(versions)) if tag in versions)
+        shown = query_prompts.shown_in(planned.language, versions)
         return Wish(versions[shown].text, shown, planned.language, planned.mode)
 
     def write(

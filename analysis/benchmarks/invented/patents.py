@@ -17,7 +17,7 @@ from analysis.benchmarks.invented.concepts import Concepts
 from analysis.benchmarks.invented.words import EVERY, Places, Speech, joined
 from analysis.benchmarks.parallel_documents import INVENTED_OFFICE
 from analysis.benchmarks.query_calls import CANDIDATE, VERIFIER, Call, line
-from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, Wish, candidate, verifier
+from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, Wish, candidate, shown_in, verifier
 
 TAGS = {"CHI": "zh", "ENG": "en", "FRE": "fr", "GER": "de", "JPN": "ja", "RUS": "ru", "SPA": "es"}
 SPEECHES: Mapping[str, Speech] = {TAGS[speech.lat]: speech for speech in EVERY if speech.lat in TAGS}
@@ -292,7 +292,7 @@ def _answers(
 ) -> Iterator[tuple[Call, str]]:
     """The calls of one query with their answers; each eighth meets a trap."""
     number = int(planned.key.removeprefix(INVENTED_OFFICE)) - FIRST[planned.task]
-    shown = next(tag for tag in (planned.language, "en", min(versions)) if tag in versions)
+    shown = shown_in(planned.language, versions)
     wish = Wish(versions[shown], shown, planned.language, planned.mode)
     texts = Texts(of, planned.task, [number], planned.language)
     trap = {1: "asked again", 3: "candidate unreadable", 5: "none passed", 7: "nothing readable"}.get(place % 8, "")
