@@ -13,7 +13,7 @@ from typing import Any
 from analysis.benchmarks.document_queries import Asked, Homes, Wanted
 from analysis.errors import InputError
 from analysis.languages import canonical
-from analysis.model import Benchmark, Document, Judgement, Query, Task
+from analysis.model import Benchmark, Document, Judgement, Query, Task, parallel
 from analysis.store.versions import Dropped, Kept, Rules
 from analysis.text import counted
 
@@ -132,7 +132,7 @@ def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) 
         name=name,
         version=f"documents-{_digest(corpus, queries)}",
         title=title,
-        parallel=all(_is_parallel(task) for task in tasks),
+        parallel=all(parallel(task.queries) for task in tasks),
         licence="CC0 1.0" if invented else LICENCE,
         source=", ".join(f"{source.file} ({source.checksum[:12]})" for source in corpus.sources),
         notes=tuple([INVENTED] * invented) + tuple(_notes(corpus, queries)),
@@ -192,15 +192,6 @@ def _queries(asked: Iterable[Asked], offices: Mapping[str, str]) -> tuple[Query,
             attributes={word: value for word, value in attributes.items() if value},
         )
     return tuple(found.values())
-
-
-def _is_parallel(task: Task) -> bool:
-    """Whether every publication asked for is asked for in every language of the queries."""
-    asked: dict[str, set[str]] = defaultdict(set)
-    for query in task.queries:
-        asked[query.family].add(query.language)
-    languages = {query.language for query in task.queries}
-    return len(languages) > 1 and all(tags == languages for tags in asked.values())
 
 
 def _facts(task: str, options: Options, corpus: Corpus, queries: Queries) -> dict[str, Any]:
