@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis import benchmarks
 from analysis.benchmarks.document_queries import MODES, STRATEGIES, Wanted, mode_of, strategy_of
 from analysis.benchmarks.parallel_documents import NAME, Options, task_name
 from analysis.cli import output
@@ -121,6 +122,8 @@ def _renamed(texts: Sequence[str]) -> dict[str, str]:
 def _name(name: str | None) -> str | None:
     if name is not None and not name.replace("-", "").replace("_", "").isalnum():
         raise InputError(f"--benchmark {name!r}: expected letters, digits and hyphens")
+    if name in benchmarks.NAMES:
+        raise InputError(f"--benchmark {name!r}: the name is taken; expected a free one")
     return name
 
 

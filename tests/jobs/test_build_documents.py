@@ -110,6 +110,11 @@ TABLES = ("build", "parallel-documents", "--corpus", "x.csv")
         ((*TABLES, "--query-table", "y.csv", "--per-language", "0"), "--per-language 0: expected 1 or more"),
         ((*TABLES, "--query-table", "y.csv", "--umls", "z"), "build parallel-documents takes no --umls"),
         ((*TABLES, "--corpus", "z.csv", "--query-table", "y.csv"), "--corpus: two files of no task"),
+        (
+            (*TABLES, "--query-table", "y.csv", "--benchmark", "a/b"),
+            "--benchmark 'a/b': expected letters, digits",
+        ),
+        ((*TABLES, "--query-table", "y.csv", "--benchmark", "icd10"), "--benchmark 'icd10': the name is taken"),
         (("build", "bedside", "--corpus", "x"), "build bedside takes no --corpus"),
         (("build", "bedside", "--seed", "0"), "build bedside takes no --seed"),
         (("build", "bedside", "--concepts", "0"), "build bedside takes no --concepts: it is small"),
