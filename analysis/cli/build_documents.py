@@ -167,7 +167,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     if most is not None and most < 1:
         raise InputError(f"--per-language {most}: expected 1 or more")
     return Wanted(
-        modes=tuple(map(mode_of, options.mode.split(","))) if options.mode else MODES,
+        modes=tuple(dict.fromkeys(map(mode_of, options.mode.split(",")))) if options.mode else MODES,
         strategies=tuple(map(strategy_of, options.strategy.split(","))) if options.strategy else STRATEGIES,
         languages=_languages(options.targets),
         most=most,

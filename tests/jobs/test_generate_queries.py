@@ -245,6 +245,10 @@ def test_a_dry_run_shows_plan_and_prompts_and_asks_nobody(command, server, tmp_p
     assert (told["queries"], told["calls"], server.asked) == (8, 48, [])
     assert told["estimated_cost"] == pytest.approx(told["estimated_tokens_in"] / 1e6)
     assert sum(row["queries"] for row in told["plan"]) == 8
+    _, again, _ = small(
+        command, server, tmp_path, "--dry-run", "--price-in", "1", "--mode", "technical,general,semantic"
+    )
+    assert again == out  # semantic is another word for general, which is asked for once
     kinds = {f"{role}, {mode}" for role in ("candidate", "verifier") for mode in ("technical", "general")}
     assert set(told["prompts"]) == kinds
     cache = Cache(tmp_path / "cache")
