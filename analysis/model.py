@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -64,6 +65,20 @@ class Query(NamedTuple):
     source_query: str | None = None  # the id of the query it is a version of; all language versions share it
     excluded_documents: tuple[str, ...] = ()  # leave the ranking before ranks are counted
     attributes: Mapping[str, str] = MappingProxyType({})  # whatever else is known of it, by any other name
+
+
+def asked_in(queries: Iterable[Query]) -> dict[str, set[str]]:
+    """The languages that each family is asked in."""
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+    for query in queries:
+        asked[query.family].add(query.language)
+    return dict(asked)
+
+
+def parallel(queries: Sequence[Query]) -> bool:
+    """Whether every family is asked in every query language, and there is more than one."""
+    languages = {query.language for query in queries}
+    return len(languages) > 1 and all(found == languages for found in asked_in(queries).values())
 
 
 class Judgement(NamedTuple):

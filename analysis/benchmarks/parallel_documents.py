@@ -7,12 +7,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from analysis.benchmarks.document_queries import Asked, Homes, Wanted
 from analysis.errors import InputError
 from analysis.languages import canonical
-from analysis.model import Benchmark, Document, Judgement, Query, Task
+from analysis.model import Benchmark, Document, Judgement, Query, Task, parallel
 from analysis.store.versions import Dropped, Kept, Rules
 from analysis.text import counted
 
@@ -55,7 +56,7 @@ class Corpus:
             found[version.key].add(version.language)
         return {key: frozenset(tags) for key, tags in found.items()}
 
-    @property
+    @cached_property
     def written(self) -> dict[str, str]:
         """How languages are written here, by their shortest tags: ``zh-Hans`` where there is ``zh-Hant`` too."""
         tags = {version.language for kept in self.kept.values() for version in kept}
@@ -99,11 +100,16 @@ def check(corpus: Corpus) -> None:
     """
     for task, n in corpus.rows.items():
         if not corpus.kept.get(task):
-            why = Counter({row.reason: 0 for row in corpus.dropped})
-            for row in corpus.dropped:
-                why[row.reason] += row.n if row.task == task else 0
-            told = ", ".join(f"{reason} {n:,}" for reason, n in why.most_common() if n)
-            raise InputError(f"task {task!r}: none of {counted(n, 'row')} is kept ({told or 'the table is empty'})")
+            told = _most_first((row.reason, row.n) for row in corpus.dropped if row.task == task)
+            raise InputError(f"task {task!r}: none of {counted(n, 'row')} is kept ({told})")
+
+
+def _most_first(reasons: Iterable[tuple[str, int]]) -> str:
+    """Reasons with how often they held, in words."""
+    found: Counter[str] = Counter()
+    for reason, n in reasons:
+        found[reason] += n
+    return ", ".join(f"{reason} {n:,}" for reason, n in found.most_common())
 
 
 def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) -> Benchmark:
@@ -126,7 +132,7 @@ def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) 
         name=name,
         version=f"documents-{_digest(corpus, queries)}",
         title=title,
-        parallel=all(_is_parallel(task) for task in tasks),
+        parallel=all(parallel(task.queries) for task in tasks),
         licence="CC0 1.0" if invented else LICENCE,
         source=", ".join(f"{source.file} ({source.checksum[:12]})" for source in corpus.sources),
         notes=tuple([INVENTED] * invented) + tuple(_notes(corpus, queries)),
@@ -138,7 +144,7 @@ def benchmark(options: Options, corpus: Corpus, queries: Mapping[str, Queries]) 
 def _task(name: str, kept: Sequence[Kept], queries: Queries, *, default: bool) -> Task:
     title = TITLES.get(name, name.replace("-", " ").capitalize())
     if not queries.asked:
-        told = ", ".join(f"{reason} {n:,}" for (_, reason), n in sorted(queries.left.items()))
+        told = _most_first((reason, n) for (_, reason), n in queries.left.items())
         raise InputError(f"task {name!r}: no query is left ({told or 'none was given'})")
     documents = _documents(kept)
     of: dict[str, list[str]] = defaultdict(list)
@@ -186,15 +192,6 @@ def _queries(asked: Iterable[Asked], offices: Mapping[str, str]) -> tuple[Query,
             attributes={word: value for word, value in attributes.items() if value},
         )
     return tuple(found.values())
-
-
-def _is_parallel(task: Task) -> bool:
-    """Whether every publication asked for is asked for in every language of the queries."""
-    asked: dict[str, set[str]] = defaultdict(set)
-    for query in task.queries:
-        asked[query.family].add(query.language)
-    languages = {query.language for query in task.queries}
-    return len(languages) > 1 and all(tags == languages for tags in asked.values())
 
 
 def _facts(task: str, options: Options, corpus: Corpus, queries: Queries) -> dict[str, Any]:

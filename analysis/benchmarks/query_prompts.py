@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,6 +84,11 @@ class Wish:
     def shown(self) -> str:
         """The text as a model is shown it."""
         return self.evidence[:MOST_EVIDENCE]
+
+
+def shown_in(language: str, versions: Collection[str]) -> str:
+    """The language in which a publication is shown for a query: the query's, else English, else the first by tag."""
+    return next(tag for tag in (language, "en", min(versions)) if tag in versions)
 
 
 def candidate(wish: Wish, number: int) -> Prompt:

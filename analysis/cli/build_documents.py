@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis import benchmarks
 from analysis.benchmarks.document_queries import MODES, STRATEGIES, Wanted, mode_of, strategy_of
 from analysis.benchmarks.parallel_documents import NAME, Options, task_name
 from analysis.cli import output
-from analysis.cli.building import Make, need
+from analysis.cli.building import Make, flag, need, typed
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
 from analysis.jobs import build_documents, transcript
@@ -24,34 +25,20 @@ from analysis.store.versions import CLASS, Rules, key_of
 from analysis.systems import remote
 from analysis.systems.weights import LoadOptions
 
+OF_MODELS = (
+    "endpoint", "model", "verifier", "key_variable", "price_in", "price_out", "most_calls", "at_once", "dry_run",
+    "transcript",
+)  # fmt: skip
 FLAGS = (
     "corpus", "query_table", "benchmark", "map", "claims", "classes", "targets", "least_words", "least_languages",
-    "mode", "strategy", "per_language", "seed", "endpoint", "model", "verifier", "key_variable", "price_in",
-    "price_out", "most_calls", "at_once", "transcript", "dry_run",
+    "mode", "strategy", "per_language", "seed", *OF_MODELS,
 )  # fmt: skip
-OF_MODELS = (
-    "endpoint",
-    "model",
-    "verifier",
-    "key_variable",
-    "price_in",
-    "price_out",
-    "most_calls",
-    "at_once",
-    "dry_run",
-)
 FIELDS = tuple(dict.fromkeys((*patents.COLUMNS, *query_table.COLUMNS)))
 
 
 def arguments(group: argparse._ArgumentGroup) -> None:
     """Flags of its own."""
-    group.add_argument(
-        "--corpus",
-        action="append",
-        default=[],
-        metavar="[TASK=]FILE",
-        help="publications; else by office",
-    )
+    group.add_argument("--corpus", action="append", metavar="[TASK=]FILE", help="publications; else by office")
     group.add_argument("--query-table", action="append", default=[], metavar="[TASK=]FILE", help="a table of queries")
     group.add_argument("--benchmark", metavar="B", help=f"what the benchmark is called (default {NAME})")
     group.add_argument("--map", action="append", default=[], metavar="COLUMN=FIELD", help="what tables call otherwise")
@@ -83,8 +70,6 @@ def ready(options: argparse.Namespace) -> Make:
     Raises:
         InputError: no table is named, a value is wrong, or flags do not go together.
     """
-    if not options.corpus:
-        options.corpus = None
     need(options, "corpus")
     request = Request(
         corpora=_files(options.corpus, "--corpus"),
@@ -137,6 +122,8 @@ def _renamed(texts: Sequence[str]) -> dict[str, str]:
 def _name(name: str | None) -> str | None:
     if name is not None and not name.replace("-", "").replace("_", "").isalnum():
         raise InputError(f"--benchmark {name!r}: expected letters, digits and hyphens")
+    if name in benchmarks.NAMES:
+        raise InputError(f"--benchmark {name!r}: the name is taken; expected a free one")
     return name
 
 
@@ -180,7 +167,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     if most is not None and most < 1:
         raise InputError(f"--per-language {most}: expected 1 or more")
     return Wanted(
-        modes=tuple(map(mode_of, options.mode.split(","))) if options.mode else MODES,
+        modes=tuple(dict.fromkeys(map(mode_of, options.mode.split(",")))) if options.mode else MODES,
         strategies=tuple(map(strategy_of, options.strategy.split(","))) if options.strategy else STRATEGIES,
         languages=_languages(options.targets),
         most=most,
@@ -194,12 +181,12 @@ def _generation(options: argparse.Namespace) -> Generation | None:
     Raises:
         InputError: flags do not go together.
     """
-    given = [name for name in (*OF_MODELS, "transcript") if getattr(options, name) not in (None, False)]
-    if options.query_table and given:
-        raise InputError(f"--{given[0].replace('_', '-')} is for queries that models write, --query-table has them")
+    of_models = typed(options, OF_MODELS)
+    if options.query_table and of_models:
+        raise InputError(f"{of_models[0]} is for queries that models write, --query-table has them")
     if options.query_table:
         return None
-    if not given:
+    if not of_models:
         raise InputError("queries are missing: expected --query-table FILE, or --endpoint, --model and --verifier")
     if options.transcript and options.endpoint:
         raise InputError("--transcript and --endpoint: expected one of them, a transcript asks nobody")
@@ -208,7 +195,7 @@ def _generation(options: argparse.Namespace) -> Generation | None:
     if not (options.transcript or options.endpoint or options.dry_run) or not (model and verifier):
         raise InputError("to write queries, expected --endpoint URL (or --transcript FILE), --model and --verifier")
     for name, fault in remote.faults(options.endpoint or "http://none", options.key_variable).items():
-        raise InputError(f"--{'endpoint' if name == 'url' else 'key-variable'}: {fault}")
+        raise InputError(f"{flag('endpoint' if name == 'url' else name)}: {fault}")
     _check_numbers(options)
     return Generation(
         model,
@@ -227,4 +214,4 @@ def _check_numbers(options: argparse.Namespace) -> None:
     for name, least in (("price_in", 0), ("price_out", 0), ("most_calls", 1), ("at_once", 1)):
         value = getattr(options, name)
         if value is not None and not value >= least:
-            raise InputError(f"--{name.replace('_', '-')} {value:g}: expected {least} or more")
+            raise InputError(f"{flag(name)} {value:g}: expected {least} or more")

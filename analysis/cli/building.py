@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol, cast
 
 from analysis.cli import output
@@ -32,6 +32,17 @@ class Build(Protocol):
         """Check its flags; InputError for a wrong value or a source that is not named."""
 
 
+def flag(name: str) -> str:
+    """A flag as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def typed(options: argparse.Namespace, names: Iterable[str]) -> list[str]:
+    """The flags among these that were typed; a 0 was."""
+    values = {name: getattr(options, name) for name in names}
+    return [flag(name) for name, value in values.items() if value is not None and value is not False and value != []]
+
+
 def need(options: argparse.Namespace, *names: str) -> None:
     """Refuse a build whose sources are not all named.
 
@@ -40,7 +51,7 @@ def need(options: argparse.Namespace, *names: str) -> None:
     """
     for name in names:
         if getattr(options, name) is None:
-            raise InputError(f"build {options.name} needs --{name}: docs/licensed-sources.md says what to download")
+            raise InputError(f"build {options.name} needs {flag(name)}: docs/licensed-sources.md says what to download")
 
 
 def given(options: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analysis.benchmarks import invented
 from analysis.cli import build_documents, build_task1, build_task2, build_task3, output
-from analysis.cli.building import Build, Make
+from analysis.cli.building import Build, Make, typed
 from analysis.errors import InputError
 
 BUILDS: Mapping[str, Build] = {
@@ -40,9 +40,9 @@ def refuse(options: argparse.Namespace, flags: Sequence[str]) -> None:
     Raises:
         InputError: one of them is given.
     """
-    given = [f"--{name.replace('_', '-')}" for name in flags if getattr(options, name)]
-    if given:
-        raise InputError(f"build {options.name} takes no {given[0]}")
+    wrong = typed(options, flags)
+    if wrong:
+        raise InputError(f"build {options.name} takes no {wrong[0]}")
 
 
 def ready(options: argparse.Namespace) -> Make:

@@ -14,6 +14,7 @@ from pathlib import Path
 from analysis import paths
 from analysis.benchmarks import icd10
 from analysis.cli import exports, licensed, output
+from analysis.cli.building import typed
 from analysis.cli.read import opened, selection
 from analysis.errors import InputError
 from analysis.imports.parts import Options
@@ -109,9 +110,9 @@ def _refuse_options(options: argparse.Namespace) -> None:
     Raises:
         InputError: a flag that only ICD-10 has.
     """
-    given = [f"--{name.replace('_', '-')}" for name in ICD10_FLAGS if getattr(options, name)]
-    if given:
-        raise InputError(f"build bedside takes no {given[0]}: it is small and always built whole")
+    wrong = typed(options, ICD10_FLAGS)
+    if wrong:
+        raise InputError(f"build bedside takes no {wrong[0]}: it is small and always built whole")
 
 
 def _added_languages(texts: Sequence[str]) -> dict[str, Path]:

@@ -27,7 +27,7 @@ from analysis.imports.parts import Options, Parts
 from analysis.imports.qrels import Qrels
 from analysis.imports.records import Languages, Placed, Reader
 from analysis.languages import canonical, together
-from analysis.model import Benchmark, Document, Flag, Image, Judgement, Query, Task
+from analysis.model import Benchmark, Document, Flag, Image, Judgement, Query, Task, parallel
 from analysis.store.write import file_checksum
 from analysis.systems.images import missing
 from analysis.text import same_text_key
@@ -374,20 +374,6 @@ def _join(group: dict[str, Query], query: Query) -> None:
             f"--family-by-judgements: queries {other.id!r} and {query.id!r} are both in {query.language} and have the "
             "same relevant documents, expected one query in a language for each set"
         )
-
-
-def asked_in(queries: Iterable[Query]) -> dict[str, set[str]]:
-    """The languages that each family is asked in."""
-    asked: defaultdict[str, set[str]] = defaultdict(set)
-    for query in queries:
-        asked[query.family].add(query.language)
-    return dict(asked)
-
-
-def parallel(queries: Sequence[Query]) -> bool:
-    """Whether every family is asked in every query language, and there is more than one."""
-    languages = {query.language for query in queries}
-    return len(languages) > 1 and all(found == languages for found in asked_in(queries).values())
 
 
 def benchmark(

@@ -18,7 +18,7 @@ from analysis.imports import tables
 from analysis.imports.faults import Faults, Place
 from analysis.imports.lines import numbered
 from analysis.languages import canonical, suspicious
-from analysis.store.versions import Version, key_of
+from analysis.store.versions import UNKNOWN, Version, key_of
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "_id", "row_id"),
@@ -72,10 +72,7 @@ def versions(path: Path, renamed: Mapping[str, str]) -> Iterator[Version]:
 
 
 def _columns(renamed: Mapping[str, str]) -> tables.Columns:
-    known: dict[str, tuple[str, ...]] = dict(COLUMNS)
-    for column, field in renamed.items():
-        if field in known:
-            known[field] = (column, *known[field])
+    known = tables.called(COLUMNS, renamed)
     known[HEADING] = known.pop("title")
     return tables.Columns("patent", known, (("publication",), ("abstract",)), {}, kept=())
 
@@ -138,12 +135,12 @@ def _version(
 ) -> Version:
     tag = _tag(language.strip())
     title, abstract = _plain(parts.get("title", "")), _plain(parts.get("abstract", ""))
-    fits = not tag or tag == "und" or suspicious(abstract[:LOOKED_AT], tag) is None
+    fits = not tag or suspicious(abstract[:LOOKED_AT], tag) is None
     return Version(
         id=name.strip(),
         publication=publication.strip(),
         key=key_of(publication, office),
-        language="" if tag == "und" else tag,
+        language=tag,
         title=title,
         abstract=abstract,
         claim=first_claim(parts.get("claim", "")),
@@ -156,11 +153,12 @@ def _version(
 
 @functools.lru_cache(maxsize=4096)
 def _tag(language: str) -> str:
-    """The shortest tag; empty where the code is assigned to no language."""
+    """The shortest tag; empty where the code is assigned to no language, or says that it is unknown."""
     try:
-        return canonical(language).tag if language else ""
+        tag = canonical(language).tag if language else ""
     except InputError:
         return ""
+    return "" if tag == UNKNOWN else tag
 
 
 def _plain(text: str) -> str:

@@ -37,11 +37,7 @@ def queries(path: Path, renamed: Mapping[str, str]) -> list[Asked]:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a table of queries")
-    known: dict[str, tuple[str, ...]] = dict(COLUMNS)
-    for column, field in renamed.items():
-        if field in known:
-            known[field] = (column, *known[field])
-    columns = tables.Columns("query", known, [(name,) for name in NEEDED], {}, kept=())
+    columns = tables.Columns("query", tables.called(COLUMNS, renamed), [(name,) for name in NEEDED], {}, kept=())
     faults = Faults(lenient=False)
     found: list[Asked] = []
     for place, record in tables.read(path, columns, faults=faults, kind=KIND):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from analysis.imports import flags
 from analysis.imports.alignment import LanguageCheck
 from analysis.imports.faults import Mended
-from analysis.imports.folder import Folder, asked_in, parallel
-from analysis.model import Document, FlagCounts, Query
+from analysis.imports.folder import Folder
+from analysis.model import Document, FlagCounts, Query, asked_in, parallel
 from analysis.text import id_key, same_text_key
 
 EXAMPLES = 3

@@ -113,8 +113,13 @@ def queries(renamed: Mapping[str, str], *, text: Sequence[str] = topics.TEXT) ->
 
 def judgements(renamed: Mapping[str, str]) -> Columns:
     """The three columns of judgements."""
-    known = {field: (*_mapped(renamed, field), *names) for field, names in WORDS.items()}
+    known = called(WORDS, renamed)
     return Columns("judgement", known, [(field,) for field in known], {}, kept=())
+
+
+def called(known: Mapping[str, Sequence[str]], renamed: Mapping[str, str]) -> dict[str, Sequence[str]]:
+    """What columns are called, first as the user says."""
+    return {field: (*_mapped(renamed, field), *names) for field, names in known.items()}
 
 
 def _own(renamed: Mapping[str, str]) -> dict[str, str]:

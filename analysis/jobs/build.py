@@ -14,7 +14,7 @@ def build_icd10(cache: Cache, *, options: icd10.Options, progress: Progress) -> 
     Raises:
         analysis.errors.InputError: no network, a changed source, or a wrong option.
     """
-    return _stored(cache, icd10.build(cache.sources, options=options, progress=progress), progress)
+    return stored(cache, icd10.build(cache.sources, options=options, progress=progress), progress)
 
 
 def build_bedside(cache: Cache, *, progress: Progress) -> str:
@@ -26,10 +26,11 @@ def build_bedside(cache: Cache, *, progress: Progress) -> str:
     progress("read the questions", 0, 1)
     benchmark = bedside.build()
     progress("read the questions", 1, 1)
-    return _stored(cache, benchmark, progress)
+    return stored(cache, benchmark, progress)
 
 
-def _stored(cache: Cache, benchmark: Benchmark, progress: Progress) -> str:
+def stored(cache: Cache, benchmark: Benchmark, progress: Progress) -> str:
+    """Store a benchmark, and return its address."""
     progress("store the benchmark", 0, 1)
     with write.writer(cache, progress=progress) as writer:
         version = writer.add_benchmark(benchmark)

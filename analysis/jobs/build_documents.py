@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,14 @@ from analysis.benchmarks.parallel_documents import CALLED, Corpus, Options, Quer
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
 from analysis.jobs import transcript as transcripts
+from analysis.jobs.build import stored
 from analysis.jobs.generate_queries import Generation, Writer, in_words, made_now
 from analysis.jobs.transcript import Transcript
 from analysis.model import Benchmark, Progress
 from analysis.paths import Cache
-from analysis.store import versions, write
+from analysis.store import versions
 from analysis.store.versions import Kept
+from analysis.store.write import file_checksum
 from analysis.systems.chat import Chat
 
 
@@ -51,13 +52,14 @@ def build(
         JobCancelledError: the user cancelled; what models answered is kept.
     """
     corpus = read(cache, request, progress=progress)
-    queries = _generated(cache, request, corpus, progress, say=say) if request.generation else _tabled(request, corpus)
+    if request.generation is None:
+        queries = _tabled(request, corpus)
+    else:
+        with _transcript(request.generation, _file(cache, request)) as transcript:
+            plans = _plans(request, corpus)
+            queries = _generated(request.generation, corpus, plans, transcript, progress=progress, say=say)
     benchmark = parallel_documents.benchmark(request.options, corpus, queries)
-    progress("store the benchmark", 0, 1)
-    with write.writer(cache, progress=progress) as writer:
-        version = writer.add_benchmark(benchmark)
-    progress("store the benchmark", 1, 1)
-    return f"{benchmark.name}@{version}", benchmark
+    return stored(cache, benchmark, progress), benchmark
 
 
 def planned(cache: Cache, request: Request, *, progress: Progress) -> dict[str, Any]:
@@ -66,12 +68,13 @@ def planned(cache: Cache, request: Request, *, progress: Progress) -> dict[str, 
     Raises:
         InputError: a file is missing or faulty, or nothing is kept of it.
     """
-    generation = _generation(request)
+    generation = request.generation
+    if generation is None:
+        raise InputError("a plan is of queries that models write: expected --model and --endpoint, or --transcript")
     corpus = read(cache, request, progress=progress)
     file = generation.transcript or _file(cache, request)
     known = transcripts.read(file) if file.is_file() else {}
-    writer = Writer(generation, corpus)
-    return writer.told(_plans(request, corpus), Transcript(file, known, None, 0))
+    return Writer(generation, corpus).told(_plans(request, corpus), Transcript(file, known))
 
 
 def read(cache: Cache, request: Request, *, progress: Progress) -> Corpus:
@@ -82,7 +85,7 @@ def read(cache: Cache, request: Request, *, progress: Progress) -> Corpus:
         JobCancelledError: raised by progress.
     """
     rules = request.options.rules
-    sources = tuple(Source(task, path.name, _checksum(path)) for task, path in request.corpora)
+    sources = tuple(Source(task, path.name, _checksum(path, "a table of patents")) for task, path in request.corpora)
     rows = {task: patents.versions(path, request.renamed) for task, path in request.corpora}
     with versions.staged(cache.sources, rows, by_office=CALLED, progress=progress) as found:
         found.decide(rules, progress=progress)
@@ -104,27 +107,28 @@ def read(cache: Cache, request: Request, *, progress: Progress) -> Corpus:
     return corpus
 
 
-def _checksum(path: Path) -> str:
+def _checksum(path: Path, expected: str) -> str:
     try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
+        return file_checksum(path)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; expected a table of patents") from error
+        raise InputError(f"{path}: {error.strerror}; expected {expected}") from error
 
 
 def _tabled(request: Request, corpus: Corpus) -> dict[str, Queries]:
     """The queries of each task, from tables."""
-    tables = [(task, path.name, _checksum(path), query_table.queries(path, request.renamed))
-              for task, path in request.tables]  # fmt: skip
+    tables = [
+        (task, path.name, _checksum(path, "a table of queries"), query_table.queries(path, request.renamed))
+        for task, path in request.tables
+    ]
     for task, name, *_ in tables:
         if task and task not in corpus.rows:
             raise InputError(f"--query-table {task}={name}: no such task, expected one of {', '.join(corpus.rows)}")
     found: dict[str, Queries] = {}
-    written = corpus.written
+    wanted, written = _wanted(request, corpus), corpus.written
     for task in corpus.rows:
         rows = (row for of, *_, some in tables if of in ("", task) for row in some)
         given: list[Asked] = [row._replace(language=written.get(row.language, row.language)) for row in rows]
-        asked, left = document_queries.chosen(given, corpus.homes(task), _wanted(request, corpus))
+        asked, left = document_queries.chosen(given, corpus.homes(task), wanted)
         files = [{"file": name, "checksum": checksum} for of, name, checksum, _ in tables if of in ("", task)]
         found[task] = Queries(tuple(asked), dict(left), {"from": "table", "sources": files, "rows": len(given)})
     return found
@@ -136,47 +140,37 @@ def _wanted(request: Request, corpus: Corpus) -> Wanted:
     return replace(wanted, languages=tuple(written.get(tag, tag) for tag in wanted.languages))
 
 
-def _generation(request: Request) -> Generation:
-    if request.generation is None:
-        raise InputError("a plan is of queries that models write: expected --model and --endpoint, or --transcript")
-    return request.generation
-
-
 def _plans(request: Request, corpus: Corpus) -> Sequence[Planned]:
-    plans = [
-        planned
-        for task in corpus.rows
-        for planned in document_queries.plan(task, corpus.homes(task), _wanted(request, corpus))
-    ]
+    wanted = _wanted(request, corpus)
+    plans = [planned for task in corpus.rows for planned in document_queries.plan(task, corpus.homes(task), wanted)]
     if not plans:
         raise InputError("no query can be planned: no publication fits the strategies asked for")
     return plans
 
 
 def _generated(
-    cache: Cache, request: Request, corpus: Corpus, progress: Progress, *, say: Callable[[str], object]
+    generation: Generation,
+    corpus: Corpus,
+    plans: Sequence[Planned],
+    transcript: Transcript,
+    *,
+    progress: Progress,
+    say: Callable[[str], object],
 ) -> dict[str, Queries]:
-    generation = _generation(request)
-    writer = Writer(generation, corpus)
-    with _transcript(cache, request) as transcript:
-        try:
-            found = writer.write(_plans(request, corpus), transcript, progress=progress)
-            say(in_words(generation, found))
-        finally:
-            say(made_now(generation, transcript))
+    try:
+        found = Writer(generation, corpus).write(plans, transcript, progress=progress)
+        say(in_words(generation, found))
+    finally:
+        say(made_now(generation, transcript))
     return found
 
 
-@contextmanager
-def _transcript(cache: Cache, request: Request) -> Iterator[Transcript]:
-    generation = _generation(request)
+def _transcript(generation: Generation, file: Path) -> AbstractContextManager[Transcript]:
+    """What models answered before, and whom to ask for the rest: nobody where it is recorded."""
     if generation.transcript:
-        with transcripts.replayed(generation.transcript) as found:
-            yield found
-        return
+        return transcripts.replayed(generation.transcript)
     chat = Chat(generation.url or "", key_variable=generation.key_variable)
-    with transcripts.kept(_file(cache, request), chat, most=generation.most_calls) as found:
-        yield found
+    return transcripts.kept(file, chat, most=generation.most_calls)
 
 
 def _file(cache: Cache, request: Request) -> Path:

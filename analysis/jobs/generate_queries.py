@@ -95,9 +95,9 @@ class Writer:
                 self._versions[task, version.key][version.language] = version
 
     def wish(self, planned: Planned) -> Wish:
-        """What is to be written, by the version in the query's language, else in English, else by the first."""
+        """What is to be written, and by which version."""
         versions = self._versions[planned.task, planned.key]
-        shown = next(tag for tag in (planned.language, "en", min(versions)) if tag in versions)
+        shown = query_prompts.shown_in(planned.language, versions)
         return Wish(versions[shown].text, shown, planned.language, planned.mode)
 
     def write(
@@ -226,13 +226,14 @@ class Writer:
         shown: dict[str, dict[str, str]] = {}
         for planned in plans:
             wish = self.wish(planned)
+            judged = query_prompts.verifier(wish, A_QUERY)
             for number in range(1, CANDIDATES + 1):
-                prompt, judged = query_prompts.candidate(wish, number), query_prompts.verifier(wish, A_QUERY)
+                prompt = query_prompts.candidate(wish, number)
                 known += transcript.knows(Call(CANDIDATE, self._generation.model, "", prompt))
                 tokens_in += _tokens(prompt) + _tokens(judged)
                 tokens_out += QUERY_TOKENS + SCORE_TOKENS
                 shown.setdefault(f"candidate, {planned.mode}", prompt._asdict())
-                shown.setdefault(f"verifier, {planned.mode}", judged._asdict())
+            shown.setdefault(f"verifier, {planned.mode}", judged._asdict())
         cells = Counter((plan.task, plan.language, plan.mode, plan.strategy) for plan in plans)
         return {
             "queries": len(plans),

@@ -29,7 +29,9 @@ class Transcript:
         most: calls that may be made; None: any number.
     """
 
-    def __init__(self, file: Path, answers: dict[str, Answer], chat: Chat | None, most: int | None) -> None:
+    def __init__(
+        self, file: Path, answers: dict[str, Answer], chat: Chat | None = None, *, most: int | None = None
+    ) -> None:
         self._file = file
         self._answers = answers
         self._chat = chat
@@ -113,7 +115,7 @@ def kept(file: Path, chat: Chat, *, most: int | None) -> Iterator[Transcript]:
             raise StoreError(f"{file}: another build asks models and keeps their answers here") from error
         with on_disk(file):
             _cut(file)
-        yield Transcript(file, read(file), chat, most)
+        yield Transcript(file, read(file), chat, most=most)
 
 
 @contextmanager
@@ -123,7 +125,7 @@ def replayed(file: Path) -> Iterator[Transcript]:
     Raises:
         InputError: it cannot be read.
     """
-    yield Transcript(file, read(file), None, 0)
+    yield Transcript(file, read(file))
 
 
 def read(file: Path) -> dict[str, Answer]:

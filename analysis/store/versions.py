@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analysis.languages import canonical, together
 from analysis.model import Progress, silent
@@ -227,6 +226,8 @@ def words_sql(value: str) -> str:
 def _write(
     file: Path, sources: Mapping[str, Iterable[Version]], by_office: Mapping[str, str], progress: Progress
 ) -> None:
+    import pyarrow.parquet as pq
+
     fields = [(name, pa.bool_() if name == "fits" else pa.string()) for name in Version._fields]
     schema = pa.schema([("n", pa.int64()), ("task", pa.string()), *fields])
     n = 0

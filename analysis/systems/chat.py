@@ -14,7 +14,7 @@ from analysis.systems.remote import Remote
 
 PATH = "/chat/completions"
 TIMEOUT = 120.0
-"""Seconds that one answer may take, where nothing else is said: models that think take their time."""
+"""Seconds that one answer may take: models that think take their time."""
 
 
 class Message(NamedTuple):
@@ -38,15 +38,13 @@ class Chat:
     Args:
         url: the endpoint, or the base that clients are given, such as ``…/v1``.
         key_variable: of the environment, which holds the key.
-        timeout: seconds that one answer may take.
 
     Raises:
         SystemLoadError: the variable is not set.
     """
 
-    def __init__(self, url: str, *, key_variable: str | None = None, timeout: float | None = None) -> None:
-        name = "query generation"
-        self._server = Remote(name, url, path=PATH, key_variable=key_variable, timeout=timeout or TIMEOUT)
+    def __init__(self, url: str, *, key_variable: str | None = None) -> None:
+        self._server = Remote("query generation", url, path=PATH, key_variable=key_variable, timeout=TIMEOUT)
 
     def ask(self, model: str, prompt: Sequence[Message]) -> Answer:
         """What a model answers.

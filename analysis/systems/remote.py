@@ -80,15 +80,7 @@ class Remote:
         Raises:
             SystemLoadError: the server cannot be reached, or refuses.
         """
-        return self._answer(json.dumps(asked).encode("utf-8", "replace"))
-
-    def fault(self, words: str) -> SystemLoadError:
-        """What is said of the server."""
-        return SystemLoadError(f"{self._name}: {self._url} {words}")
-
-    def _answer(self, body: bytes) -> bytes:
-        """What the server answers, asked again where it is busy, fails or is silent."""
-        pause = PAUSE
+        body, pause = json.dumps(asked).encode("utf-8", "replace"), PAUSE
         for attempt in range(TRIES):
             try:
                 return self._asked(body)
@@ -98,6 +90,10 @@ class Remote:
                 time.sleep(min(LONGEST_PAUSE, max(pause, passing.wanted)))
                 pause *= 2
         raise AssertionError("the last try returns or raises")
+
+    def fault(self, words: str) -> SystemLoadError:
+        """What is said of the server."""
+        return SystemLoadError(f"{self._name}: {self._url} {words}")
 
     def _asked(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "babelscope"}

@@ -10,9 +10,10 @@ from analysis.views import parallel_documents, tagging, training, translation_qu
 from analysis.views import separation as apart
 from analysis.views.data import COUNTED_AS, Card, TaskCard
 from analysis.views.heterogeneity import Balance, LanguageTexts, TaskTexts
+from analysis.views.markdown_table import table
 from analysis.views.selection import language_name
-from analysis.views.separation import Pair, Separation
-from analysis.views.training import Training
+from analysis.views.separation import Pair, Separation, Side
+from analysis.views.training import Training, TrainingTexts
 
 USE = "For research on retrieval. Not for clinical decisions."
 
@@ -49,21 +50,20 @@ def _reports(task: TaskCard) -> Iterator[str]:
     """What the programs that built a task have to report."""
     title = _plain(task.task.title)
     if task.tagging:
-        yield tagging.markdown(task.tagging, title=f"{title}: how the concept of each question was found")
+        yield tagging.markdown(task.tagging, title=f"{title}: {tagging.TITLE}")
     if task.translations:
-        told = f"{title}: how far the translations may be trusted"
-        yield translation_quality.markdown(task.translations, title=told)
+        yield translation_quality.markdown(task.translations, title=f"{title}: {translation_quality.TITLE}")
     if task.documents:
-        told = f"{title}: what became of the tables and the queries"
-        yield parallel_documents.markdown(task.documents, title=told)
+        yield parallel_documents.markdown(task.documents, title=f"{title}: {parallel_documents.TITLE}")
 
 
 def _sizes(tasks: Sequence[TaskCard]) -> Iterator[str]:
-    yield row("Task", "Documents", "Queries", "Query families", "Judgements", "Relevant", "Cross-language")
-    yield row(":--", *["--:"] * 6)
+    header = ("Task", "Documents", "Queries", "Query families", "Judgements", "Relevant", "Cross-language")
+    rows = []
     for task in tasks:
         numbers = (task.task.n_documents, task.task.n_queries, task.n_families, task.n_judgements, task.n_relevant)
-        yield row(_plain(task.task.title), *(f"{n:,}" for n in (*numbers, task.n_cross_language)))
+        rows.append([_plain(task.task.title), *(f"{n:,}" for n in (*numbers, task.n_cross_language))])
+    yield from table(header, rows)
     yield ""
 
 
@@ -71,10 +71,8 @@ def _texts(task: TaskTexts) -> Iterator[str]:
     if not task.rows:
         return
     yield f"### {_plain(task.task.title)}: texts by language\n"
-    yield row("Texts", "Language", "n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token", ACROSS, "Scripts")
-    yield row(":--", ":--", *["--:"] * 7, ":--")
-    for found in task.rows:
-        yield row(*text_cells(found))
+    header = ("Texts", "Language", "n", "Share", "Words ± sd", "Median", "Vocabulary", "Type/token", ACROSS, "Scripts")
+    yield from table(header, map(text_cells, task.rows), words=(0, 1, 9))
     yield ""
     for balance in task.balances:
         yield f"- {balanced(balance)}"
@@ -128,20 +126,20 @@ def _separation(found: Separation) -> Iterator[str]:
     if not found.pairs:
         return
     names = [apart.KINDS[kind] for kind in found.kinds]
-    yield row(capitalised(found.between), *names, "Near-duplicate queries")
-    yield row(":--", *["--:"] * (len(names) + 1))
-    for pair in found.foremost:
-        yield row(*pair_cells(pair, found))
+    header = [capitalised(found.between), *names, "Near-duplicate queries"]
+    yield from table(header, (pair_cells(pair, found) for pair in found.foremost))
     yield f"\n{apart.legend(found)}\n"
     if left := left_out(found):
         yield f"{left}\n"
     yield "Jaccard of the vocabularies:\n"
-    yield row("", *(_plain(apart.side_name(side)) for side in found.drawn))
-    yield row(":--", *["--:"] * len(found.drawn))
-    for side in found.drawn:
-        values = (found.jaccard(side, other) for other in found.drawn)
-        yield row(_plain(apart.side_name(side)), *("" if value is None else f"{value:.2f}" for value in values))
+    sides = [_plain(apart.side_name(side)) for side in found.drawn]
+    yield from table(["", *sides], (_jaccards(found, side) for side in found.drawn))
     yield ""
+
+
+def _jaccards(found: Separation, side: Side) -> list[str]:
+    values = (found.jaccard(side, other) for other in found.drawn)
+    return [_plain(apart.side_name(side)), *("" if value is None else f"{value:.2f}" for value in values)]
 
 
 def left_out(found: Separation) -> str:
@@ -171,20 +169,17 @@ def _trainings(found: Sequence[Training]) -> Iterator[str]:
     for file in found:
         yield f"### {_plain(file.file)}\n\n**{_plain(file.takeaway.bold)}** {_plain(file.takeaway.rest)}\n"
         yield f"{file.caption}\n\nSHA-256: `{file.checksum}`\n"
-        yield row("Task", "Texts", "Language", "n", *training.KINDS.values(), "Too short to be found inside")
-        yield row(":--", ":--", ":--", *["--:"] * 6)
-        for texts in file.texts:
-            numbers = [texts.n, *(getattr(texts, kind) for kind in training.KINDS), texts.short]
-            yield row(_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in numbers))
+        header = ("Task", "Texts", "Language", "n", *training.KINDS.values(), "Too short to be found inside")
+        yield from table(header, map(_matches, file.texts), words=(0, 1, 2))
         yield ""
         for concepts in file.concepts:
             yield f"{_plain(concepts.task)}: {concepts.found:,} of {concepts.n:,} concepts occur."
         yield f"\n{training.HOW}\n"
 
 
-def row(*cells: str) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
+def _matches(texts: TrainingTexts) -> list[str]:
+    numbers = [texts.n, *(getattr(texts, kind) for kind in training.KINDS), texts.short]
+    return [_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in numbers)]
 
 
 def _plain(text: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from analysis import benchmarks
 from analysis.model import SystemLabel
 from analysis.store.read import BenchmarkRow, RunRow, Storage, Store, TaskRow
-from analysis.store.texts import Side, TextCounts, looked_into
+from analysis.store.texts import Side, TextCounts, Words, looked_into
 from analysis.systems import catalogue, own, truncation
 from analysis.systems.made_by import CHANGED, made_by
 from analysis.systems.readiness import NO_IMAGES, readiness
@@ -226,16 +227,7 @@ def card(store: Store, benchmark: str) -> Card:
     with looked_into(store, [task.task_id for task in tasks]) as texts:
         lengths, words, scripts, answers = texts.lengths(), texts.words(), texts.scripts(), texts.answers()
         apart = separation(texts, tasks, lengths=lengths)
-    cards = tuple(
-        replace(
-            _task_card(store, task, {item: lengths.get(Side(task.task_id, item, None)) for item in ITEMS}),
-            vocabulary=words[side].vocabulary if (side := Side(task.task_id, "document", None)) in words else 0,
-            tagging=tagging(row.settings, task.name),
-            translations=translation_quality(row.settings, task.name),
-            documents=parallel_documents(row.settings, task.name),
-        )
-        for task in tasks
-    )
+    cards = tuple(_task_card(store, task, row.settings, lengths=lengths, words=words) for task in tasks)
     told = tuple(
         heterogeneity(
             task,
@@ -258,7 +250,15 @@ def card(store: Store, benchmark: str) -> Card:
     )
 
 
-def _task_card(store: Store, task: TaskRow, texts: Mapping[str, TextCounts | None]) -> TaskCard:
+def _task_card(
+    store: Store,
+    task: TaskRow,
+    settings: Mapping[str, Any],
+    *,
+    lengths: Mapping[Side, TextCounts],
+    words: Mapping[Side, Words],
+) -> TaskCard:
+    of_queries, of_documents = (Side(task.task_id, item, None) for item in ITEMS)
     queries = store.queries(task.task_id)
     judged = store.judgement_counts(task.task_id)
     asked, written = store.query_languages(task.task_id), store.corpus_languages(task.task_id)
@@ -270,13 +270,16 @@ def _task_card(store: Store, task: TaskRow, texts: Mapping[str, TextCounts | Non
         n_judgements=judged.n,
         n_relevant=judged.relevant,
         n_cross_language=judged.cross_language,
-        query_tokens=texts.get("query"),
-        document_tokens=texts.get("document"),
-        vocabulary=0,
+        query_tokens=lengths.get(of_queries),
+        document_tokens=lengths.get(of_documents),
+        vocabulary=words[of_documents].vocabulary if of_documents in words else 0,
         languages=tuple(
             LanguageCounts(tag, asked.get(tag, 0), written.get(tag, 0)) for tag in dict.fromkeys((*asked, *written))
         ),
         attributes=tuple(distribution for distribution in found if distribution.values),
+        tagging=tagging(settings, task.name),
+        translations=translation_quality(settings, task.name),
+        documents=parallel_documents(settings, task.name),
     )
 
 

@@ -10,8 +10,9 @@ from analysis.benchmarks.parallel_documents import evidence_words
 from analysis.languages import language_name
 from analysis.store.versions import REASONS
 from analysis.text import capitalised, counted
+from analysis.views.markdown_table import table
 
-__all__ = ["ParallelDocuments", "QueryRow", "VersionRow", "capitalised", "markdown", "parallel_documents"]
+TITLE = "what became of the tables and the queries"
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,5 @@ def _lines(found: ParallelDocuments, title: str) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str | int]]) -> Iterator[str]:
-    yield _row(*map(capitalised, header))
-    yield _row(":--", *["--:"] * (len(header) - 1))
-    for language, *numbers in rows:
-        yield _row(language_name(str(language)), *(f"{number:,}" for number in numbers))
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+    cells = ([language_name(str(tag)), *(f"{number:,}" for number in numbers)] for tag, *numbers in rows)
+    yield from table(list(map(capitalised, header)), cells)

@@ -9,8 +9,11 @@ from typing import Any
 from analysis.benchmarks.coverage import Coverage
 from analysis.languages import language_name
 from analysis.text import counted
+from analysis.views.markdown_table import table
 
-__all__ = ["COLUMNS", "Coverage", "Tagging", "markdown", "tagging"]
+__all__ = ["COLUMNS", "TITLE", "Coverage", "Tagging", "markdown", "tagging"]
+
+TITLE = "how the concept of each question was found"
 
 COLUMNS: Mapping[str, str] = {
     "lines": "Questions read",
@@ -80,18 +83,16 @@ def markdown(found: Tagging, *, title: str) -> str:
 
 def _lines(found: Tagging, title: str) -> Iterator[str]:
     yield f"## {title}\n\n{found.sentence}.\n"
-    yield _row("Language", *COLUMNS.values())
-    yield _row(":--", *["--:"] * len(COLUMNS))
-    for row in found.coverage:
-        numbers = [found.asked(row) if name == "asked" else f"{getattr(row, name):,}" for name in COLUMNS]
-        yield _row(language_name(row.language), *numbers)
+    yield from table(["Language", *COLUMNS.values()], (_cells(found, row) for row in found.coverage))
     yield f"\nTerms of the source; definitions: {found.told}.\n"
-    yield _row("Language", *found.reasons)
-    yield _row(":--", *["--:"] * len(found.reasons))
-    for language, counts in found.atoms.items():
-        yield _row(language_name(language), *(f"{counts.get(reason, 0):,}" for reason in found.reasons))
+    terms = (
+        [language_name(tag), *(f"{counts.get(reason, 0):,}" for reason in found.reasons)]
+        for tag, counts in found.atoms.items()
+    )
+    yield from table(["Language", *found.reasons], terms)
     yield ""
 
 
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def _cells(found: Tagging, row: Coverage) -> list[str]:
+    numbers = (found.asked(row) if name == "asked" else f"{getattr(row, name):,}" for name in COLUMNS)
+    return [language_name(row.language), *numbers]

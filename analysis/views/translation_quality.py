@@ -9,8 +9,9 @@ from typing import Any
 from analysis.benchmarks.translation_counts import TranslationCounts
 from analysis.languages import language_name
 from analysis.text import counted
+from analysis.views.markdown_table import table
 
-__all__ = ["COLUMNS", "TranslationCounts", "TranslationQuality", "markdown", "tally", "translation_quality"]
+TITLE = "how far the translations may be trusted"
 
 COLUMNS: Mapping[str, str] = {
     "questions": "Questions",
@@ -112,12 +113,6 @@ def markdown(found: TranslationQuality, *, title: str) -> str:
 
 def _lines(found: TranslationQuality, title: str) -> Iterator[str]:
     yield f"## {title}\n\n{found.sentence}.\n\n{found.told}.\n"
-    yield _row("Language", *COLUMNS.values())
-    yield _row(":--", *["--:"] * len(COLUMNS))
-    for row in found.languages:
-        yield _row(language_name(row.language), *(cell(row, name) for name in COLUMNS))
+    rows = ([language_name(row.language), *(cell(row, name) for name in COLUMNS)] for row in found.languages)
+    yield from table(["Language", *COLUMNS.values()], rows)
     yield f"\nProtected abbreviations: {', '.join(found.abbreviations)}.\n"
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"

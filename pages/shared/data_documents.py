@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis.views.data import Card
-from analysis.views.parallel_documents import ParallelDocuments, capitalised, markdown
+from analysis.views.parallel_documents import TITLE, ParallelDocuments, markdown
+from analysis.views.selection import capitalised
 from pages.shared import tables, ui
-from pages.shared.tables import Cell
 from pages.shared.ui import Frame
 
 TERMS = (
@@ -37,7 +37,7 @@ def show(card: Card, frame: Frame) -> None:
         found = task.documents
         if found is None:
             continue
-        title = f"{task.task.title}: what became of the tables and the queries"
+        title = f"{task.task.title}: {TITLE}"
         with st.expander(title):
             ui.caption(found.sentence, more=TERMS)
             _table(*found.version_table, caption="Language versions by what became of them", frame=frame)
@@ -49,12 +49,7 @@ def show(card: Card, frame: Frame) -> None:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, caption: str, frame: Frame) -> None:
-    cells: list[Sequence[Cell]] = [
-        [tables.badge(str(language), dark=frame.dark), *(f"{number:,}" if number else "" for number in numbers)]
-        for language, *numbers in rows
-    ]
-    first, *others = map(capitalised, header)
-    tables.show(tables.table({first: "text"} | dict.fromkeys(others, "number"), cells, caption=caption, style="narrow"))
+    tables.show(tables.by_language(list(map(capitalised, header[1:])), rows, caption=caption, dark=frame.dark))
 
 
 def _downloads(found: ParallelDocuments, title: str, name: str) -> None:

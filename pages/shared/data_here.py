@@ -138,19 +138,17 @@ def _languages(card: Card, frame: Frame) -> None:
     """Queries and documents of each language; a blank where a task has none."""
     tags = dict.fromkeys(found.language for task in card.tasks for found in task.languages)
     found = [{row.language: row for row in task.languages} for task in card.tasks]
-    columns = {"Language": "text"}
-    for task in card.tasks:
-        columns |= {f"{task.task.title}: queries": "number", f"{task.task.title}: documents": "number"}
-    rows: list[Sequence[Cell]] = []
+    heads = [f"{task.task.title}: {what}" for task in card.tasks for what in ("queries", "documents")]
+    rows: list[list[str | int]] = []
     for tag in tags:
-        cells: list[Cell] = [tables.badge(tag, dark=frame.dark)]
+        row: list[str | int] = [tag]
         for of_task in found:
-            row = of_task.get(tag)
-            counts = (row.n_queries, row.n_documents) if row else (0, 0)
-            cells += [f"{number:,}" if number else "" for number in counts]
-        rows.append(cells)
+            counts = of_task.get(tag)
+            row += (counts.n_queries, counts.n_documents) if counts else (0, 0)
+        rows.append(row)
     with st.expander(f"Languages ({len(tags):,})"):
-        tables.show(tables.table(columns, rows, caption="Queries and documents of each language"))
+        caption = "Queries and documents of each language"
+        tables.show(tables.by_language(heads, rows, caption=caption, dark=frame.dark, style=""))
 
 
 def _attributes(card: Card) -> None:

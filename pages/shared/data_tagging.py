@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from analysis.views import tagging
@@ -11,7 +9,6 @@ from analysis.views.data import Card
 from analysis.views.selection import capitalised
 from analysis.views.tagging import COLUMNS, Tagging
 from pages.shared import tables, ui
-from pages.shared.tables import Cell
 from pages.shared.ui import Frame
 
 TERMS = (
@@ -32,7 +29,7 @@ def show(card: Card, frame: Frame) -> None:
     for task in card.tasks:
         if task.tagging is None:
             continue
-        title = f"{task.task.title}: how the concept of each question was found"
+        title = f"{task.task.title}: {tagging.TITLE}"
         with st.expander(title):
             _questions(task.tagging, frame)
             _terms(task.tagging, frame)
@@ -45,22 +42,19 @@ def show(card: Card, frame: Frame) -> None:
 
 def _questions(found: Tagging, frame: Frame) -> None:
     ui.caption(found.sentence, more=TERMS)
-    rows: list[Sequence[Cell]] = []
-    for row in found.coverage:
-        numbers = [getattr(row, name) for name in COLUMNS]
-        cells = [f"{number:,}" if number else "" for number in numbers]
-        cells[list(COLUMNS).index("asked")] = found.asked(row)
-        rows.append([tables.badge(row.language, dark=frame.dark), *cells])
-    columns = {"Language": "text"} | dict.fromkeys(COLUMNS.values(), "number")
-    tables.show(tables.table(columns, rows, caption="Questions by how their concept was found", style="narrow"))
+    rows: list[list[str | int]] = [
+        [row.language, *(found.asked(row) if name == "asked" else getattr(row, name) for name in COLUMNS)]
+        for row in found.coverage
+    ]
+    caption = "Questions by how their concept was found"
+    tables.show(tables.by_language(list(COLUMNS.values()), rows, caption=caption, dark=frame.dark))
 
 
 def _terms(found: Tagging, frame: Frame) -> None:
     """What of the source was read, and what of that counts."""
-    rows: list[Sequence[Cell]] = []
-    for language, counts in found.atoms.items():
-        numbers = [counts.get(reason, 0) for reason in found.reasons]
-        rows.append([tables.badge(language, dark=frame.dark), *(f"{n:,}" if n else "" for n in numbers)])
     ui.grey(f"Terms of the source by language · definitions: {found.told}")
-    columns = {"Language": "text"} | {capitalised(reason): "number" for reason in found.reasons}
-    tables.show(tables.table(columns, rows, caption="Terms of the source", style="narrow"))
+    rows: list[list[str | int]] = [
+        [tag, *(counts.get(reason, 0) for reason in found.reasons)] for tag, counts in found.atoms.items()
+    ]
+    heads = list(map(capitalised, found.reasons))
+    tables.show(tables.by_language(heads, rows, caption="Terms of the source", dark=frame.dark))

@@ -10,7 +10,7 @@ from analysis.views import translation_quality
 from analysis.views.data import Card
 from analysis.views.translation_quality import COLUMNS, TranslationQuality
 from pages.shared import tables, ui
-from pages.shared.tables import Cell, Markup
+from pages.shared.tables import Markup
 from pages.shared.ui import Frame
 
 TERMS = (
@@ -38,7 +38,7 @@ def show(card: Card, frame: Frame) -> None:
         found = task.translations
         if found is None:
             continue
-        title = f"{task.task.title}: how far the translations may be trusted"
+        title = f"{task.task.title}: {translation_quality.TITLE}"
         with st.expander(title):
             ui.caption(found.sentence, more=TERMS)
             for words, columns in PARTS:
@@ -52,9 +52,5 @@ def show(card: Card, frame: Frame) -> None:
 
 
 def _table(found: TranslationQuality, names: Sequence[str], words: str, *, dark: bool) -> Markup:
-    rows: list[Sequence[Cell] | str] = [
-        [tables.badge(row.language, dark=dark), *(translation_quality.cell(row, name) for name in names)]
-        for row in found.languages
-    ]
-    columns = {"Language": "text"} | {COLUMNS[name]: "number" for name in names}
-    return tables.table(columns, rows, caption=words, style="narrow")
+    rows = ([row.language, *(translation_quality.cell(row, name) for name in names)] for row in found.languages)
+    return tables.by_language([COLUMNS[name] for name in names], rows, caption=words, dark=dark)

@@ -174,6 +174,30 @@ def table(
     return Markup(f'<div class="scroll {style}"><table{label}>{head}<tbody>{body}</tbody></table></div>')
 
 
+def by_language(
+    heads: Sequence[str], rows: Iterable[Sequence[str | int]], *, caption: str, dark: bool, style: str = "narrow"
+) -> Markup:
+    """A table with a language in front of each row.
+
+    Args:
+        heads: what the columns behind the language are called.
+        rows: the tag of a language, then numbers; a 0 is left blank, and words stay as they are.
+        caption: for screen readers.
+        dark: for the badges.
+        style: a class of the style sheet.
+    """
+    cells: list[Sequence[Cell]] = [
+        [badge(str(tag), dark=dark), *(_counted(number) for number in numbers)] for tag, *numbers in rows
+    ]
+    return table({"Language": "text"} | dict.fromkeys(heads, "number"), cells, caption=caption, style=style)
+
+
+def _counted(number: str | int) -> str:
+    if isinstance(number, str):
+        return number
+    return f"{number:,}" if number else ""
+
+
 def _heading(name: Cell, kind: str, span: int = 0) -> str:
     """A column's heading, or that of a few; one without words is no heading to a screen reader."""
     over = f' colspan="{span}"' if span else ""

@@ -8,6 +8,7 @@ from analysis.errors import InputError
 from analysis.imports import folder as folders
 from analysis.imports.parts import Options
 from analysis.imports.report import report, table
+from analysis.model import parallel
 from tests.hand_made import state
 from tests.imports.imported import command, grades, lines, round_trip, stored, task_of, written
 
@@ -72,7 +73,7 @@ def test_one_id_is_one_question_only_when_the_user_says_so(folder):
     path = folder()
     apart, together = (folders.read(path, options=Options(parallel_ids=given)) for given in (False, True))
     assert [query.family for query in together.queries] == ["question 7", "question 8"] * 3
-    assert (folders.parallel(apart.queries), folders.parallel(together.queries)) == (False, True)
+    assert (parallel(apart.queries), parallel(together.queries)) == (False, True)
     assert [document.family for document in together.documents] == [document.id for document in together.documents]
     assert together.judgements == apart.judgements
 

@@ -3,9 +3,9 @@
 import json
 import re
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from analysis.benchmarks.query_prompts import CRITERIA
+from tests.json_server import JsonServer
 
 
 def written(user):
@@ -26,38 +26,18 @@ def answered(body):
     return {"choices": [{"message": {"content": text}}], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
 
 
-class ChatServer:
+class ChatServer(JsonServer):
     def __init__(self):
-        self.asked = []  # body and headers of each request
-        self.plan = []  # answers to come: (status, headers, body)
         self.most = None  # requests answered before it falls silent
         self.go = threading.Event()  # ends the silence
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                server.asked.append((self.path, body, dict(self.headers)))
-                if server.most is not None and len(server.asked) > server.most:
-                    server.go.wait()
-                status, headers, said = server.plan.pop(0) if server.plan else (200, {}, answered(body))
-                content = said.encode() if isinstance(said, str) else json.dumps(said).encode()
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(content)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
+        super().__init__(self.answered)
         self.http.handle_error = lambda *_: None  # who asked may have been killed
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+
+    def answered(self, body):
+        if self.most is not None and len(self.asked) > self.most:
+            self.go.wait()
+        return answered(body)
 
     def close(self):
         self.go.set()
-        self.http.shutdown()
-        self.http.server_close()
+        super().close()

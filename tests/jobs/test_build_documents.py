@@ -6,23 +6,12 @@ import json
 import pytest
 from document_builds import NAME, exported, planted, request_of, tabled, tables_of
 
-from analysis.cli import main
 from analysis.errors import InputError
 from analysis.jobs import build_documents
 from analysis.jobs.build_documents import Request
 from analysis.model import silent
 from analysis.paths import Cache
 from analysis.store.versions import Rules
-
-
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
-
 
 MEASURES = ("ndcg_at_10", "recall_at_1", "recall_at_10", "recall_at_10_same", "recall_at_10_cross", "rr", "ap")
 
@@ -121,7 +110,15 @@ TABLES = ("build", "parallel-documents", "--corpus", "x.csv")
         ((*TABLES, "--query-table", "y.csv", "--per-language", "0"), "--per-language 0: expected 1 or more"),
         ((*TABLES, "--query-table", "y.csv", "--umls", "z"), "build parallel-documents takes no --umls"),
         ((*TABLES, "--corpus", "z.csv", "--query-table", "y.csv"), "--corpus: two files of no task"),
+        (
+            (*TABLES, "--query-table", "y.csv", "--benchmark", "a/b"),
+            "--benchmark 'a/b': expected letters, digits",
+        ),
+        ((*TABLES, "--query-table", "y.csv", "--benchmark", "icd10"), "--benchmark 'icd10': the name is taken"),
         (("build", "bedside", "--corpus", "x"), "build bedside takes no --corpus"),
+        (("build", "bedside", "--seed", "0"), "build bedside takes no --seed"),
+        (("build", "bedside", "--concepts", "0"), "build bedside takes no --concepts: it is small"),
+        ((*TABLES, "--query-table", "y.csv", "--price-in", "0"), "--price-in is for queries that models write"),
     ],
 )
 def test_a_wrong_word_is_said(command, tmp_path, monkeypatch, arguments, says):
@@ -138,6 +135,15 @@ def test_nothing_that_is_kept_and_no_query_that_is_left_are_said(command, tmp_pa
     code, _, err = command(*table, *asked, cache=tmp_path / "cache")
     said = "task 'epo': no query is left (its publication is not in the corpus 1)"
     assert (code, err.splitlines()[-1]) == (1, f"babelscope: {said}")
+    lines = ["query,language,mode,publication", "what,en,general,EP9", "was,de,general,EP9", "x,sv,general,EP1"]
+    (tmp_path / "more.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    flags = ("--query-table", tmp_path / "more.csv", "--targets", "en,de,fr")
+    code, _, err = command(*table, *flags, cache=tmp_path / "cache")
+    said = "task 'epo': no query is left (its publication is not in the corpus 2, language not asked for 1)"
+    assert (code, err.splitlines()[-1]) == (1, f"babelscope: {said}")
+    code, _, err = command(*table, "--query-table", tmp_path / "none.csv", cache=tmp_path / "cache")
+    assert code == 1
+    assert err.splitlines()[-1].endswith("none.csv: No such file or directory; expected a table of queries")
     code, _, err = command(*table, *asked, "--least-words", "60", cache=tmp_path / "cache")
     said = "task 'epo': none of 5 rows is kept (abstract too short 5)"
     assert (code, err.splitlines()[-1]) == (1, f"babelscope: {said}")

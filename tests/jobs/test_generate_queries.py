@@ -15,7 +15,6 @@ from document_builds import build, exported, planted, request_of, tables_of
 from analysis.benchmarks.document_queries import Wanted
 from analysis.benchmarks.invented.patents import best
 from analysis.benchmarks.parallel_documents import Options
-from analysis.cli import main
 from analysis.errors import JobCancelledError
 from analysis.jobs import build_documents, generate_queries, transcript
 from analysis.jobs.build_documents import Request
@@ -27,15 +26,6 @@ from analysis.systems import remote
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-very-secret-1234"
-
-
-@pytest.fixture
-def command(capsys):
-    def call(*arguments, cache):
-        code = main([*map(str, arguments), "--cache", str(cache)])
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture
@@ -255,6 +245,10 @@ def test_a_dry_run_shows_plan_and_prompts_and_asks_nobody(command, server, tmp_p
     assert (told["queries"], told["calls"], server.asked) == (8, 48, [])
     assert told["estimated_cost"] == pytest.approx(told["estimated_tokens_in"] / 1e6)
     assert sum(row["queries"] for row in told["plan"]) == 8
+    _, again, _ = small(
+        command, server, tmp_path, "--dry-run", "--price-in", "1", "--mode", "technical,general,semantic"
+    )
+    assert again == out  # semantic is another word for general, which is asked for once
     kinds = {f"{role}, {mode}" for role in ("candidate", "verifier") for mode in ("technical", "general")}
     assert set(told["prompts"]) == kinds
     cache = Cache(tmp_path / "cache")

@@ -1,10 +1,8 @@
 """Embedding endpoints, against a real server on this machine: what is sent, what is waited for, what is refused."""
 
 import json
-import threading
 import time
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from analysis.systems import catalogue, encoders, endpoint, remote
 from analysis.systems.assemble import build
 from analysis.systems.weights import LoadOptions
 from analysis.systems.workbench import Workbench
+from tests.json_server import JsonServer
 
 KEY = "sk-very-secret-1234"
 DIMENSION = 12
@@ -34,49 +33,15 @@ def answered(texts):
     return {"data": rows[::-1]}  # out of order, as the index allows
 
 
-class Server:
-    """A server that answers with embeddings, or as it is told to."""
-
-    def __init__(self):
-        self.asked = []  # body and headers of each request
-        self.plan = []  # answers to come: (status, headers, body), or a function of the handler
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                server.asked.append((self.path, body, dict(self.headers)))
-                planned = server.plan.pop(0) if server.plan else (200, {}, answered(body["input"]))
-                if callable(planned):
-                    planned(self)
-                    return
-                status, headers, said = planned
-                content = said.encode() if isinstance(said, str) else json.dumps(said).encode()
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(content)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
-
-
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     """A server, and an empty cache folder in force."""
     monkeypatch.setenv("BABELSCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("THEIR_KEY", KEY)
     monkeypatch.setattr(remote, "PAUSE", 0.01)
-    found = Server()
+    found = JsonServer(lambda body: answered(body["input"]))
     yield found
-    found.http.shutdown()
-    found.http.server_close()
+    found.close()
 
 
 def added(server, **more):

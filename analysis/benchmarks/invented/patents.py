@@ -6,7 +6,7 @@ import csv
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from analysis.benchmarks.invented.concepts import Concepts
 from analysis.benchmarks.invented.words import EVERY, Places, Speech, joined
 from analysis.benchmarks.parallel_documents import INVENTED_OFFICE
 from analysis.benchmarks.query_calls import CANDIDATE, VERIFIER, Call, line
-from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, Wish, candidate, verifier
+from analysis.benchmarks.query_prompts import CANDIDATES, CRITERIA, Wish, candidate, shown_in, verifier
 
 TAGS = {"CHI": "zh", "ENG": "en", "FRE": "fr", "GER": "de", "JPN": "ja", "RUS": "ru", "SPA": "es"}
 SPEECHES: Mapping[str, Speech] = {TAGS[speech.lat]: speech for speech in EVERY if speech.lat in TAGS}
@@ -140,8 +140,8 @@ def write(folder: Path, of: Concepts, *, queries: int) -> dict[str, object]:
         table = _Table()
         write_rows(folder, _publications(of, task, table))
         found = table.planted
-        found["publications kept"] = sum(len(versions) > 1 for versions in table.kept.values())
         homes[task] = {key: versions for key, versions in table.kept.items() if len(versions) > 1}
+        found["publications kept"] = len(homes[task])
         found["kept"] = sum(map(len, homes[task].values()))
         planted[task] = dict(sorted(found.items()))
         planted[f"{task} queries"] = _write_queries(folder / f"{task}-queries.csv", of, task, homes[task], n=queries)
@@ -176,10 +176,10 @@ def _rows(task: str, number: int, texts: Mapping[str, Texts], table: _Table) -> 
     more = _more(trap, rows["en"], texts["en"].abstract(number, other=True))
     other = SPOKEN[task][-1]
     if trap == "abstract too short":
-        rows["en"] = _changed(rows["en"], abstract=texts["en"].abstract(number, words=SHORT))
+        rows["en"] = replace(rows["en"], abstract=texts["en"].abstract(number, words=SHORT))
         del kept["en"]
     elif trap == "wrong language tag":
-        rows[other] = _changed(rows[other], abstract=" ".join([OTHER_LETTERS] * WORDS))
+        rows[other] = replace(rows[other], abstract=" ".join([OTHER_LETTERS] * WORDS))
         del kept[other]
     found = [*rows.values(), *more]
     table.planted["rows"] += len(found)
@@ -193,15 +193,12 @@ def _rows(task: str, number: int, texts: Mapping[str, Texts], table: _Table) -> 
 def _more(trap: str, english: Row, otherwise: str) -> list[Row]:
     """What stands in the table besides the versions of a publication."""
     if trap == "publication repeated":
-        return [_changed(english, number=f"{english.number[:-2]}B1")]
+        return [replace(english, number=f"{english.number[:-2]}B1")]
     if trap == "second version":
-        return [_changed(english, number=f"{english.number[:-2]}B1", abstract=otherwise)]
-    changes = {"unknown language": {"language": "xx"}, "no publication number": {"number": ""}}
-    return [_changed(english, **changes[trap])] if trap in changes else []
-
-
-def _changed(row: Row, **values: str) -> Row:
-    return Row(**{**vars(row), **values})
+        return [replace(english, number=f"{english.number[:-2]}B1", abstract=otherwise)]
+    if trap == "unknown language":
+        return [replace(english, language="xx")]
+    return [replace(english, number="")] if trap == "no publication number" else []
 
 
 def _write_google(folder: Path, publications: Iterator[list[Row]]) -> None:
@@ -276,19 +273,18 @@ def _write_transcript(
 ) -> dict[str, object]:
     """What an invented model wrote and an invented verifier gave it, for ``SAMPLE`` queries of each kind."""
     planted: Counter[str] = Counter()
-    tokens: Counter[str] = Counter()
+    tokens_in = tokens_out = 0
     with path.open("w", encoding="utf-8") as handle:
         for task, versions in homes.items():
             languages = {name: frozenset(found) for name, found in versions.items()}
             plans = plan(task, languages, Wanted(most=SAMPLE))
             for place, planned in enumerate(plans):
                 for call, answer in _answers(of, planned, versions[planned.key], place, planted):
-                    counts = (len("".join(call.prompt)) // 4, len(answer) // 4)
-                    tokens.update(dict(zip(("in", "out"), counts, strict=True)))
-                    handle.write(json.dumps(line(call, answer, *counts), ensure_ascii=False) + "\n")
+                    n_in, n_out = len("".join(call.prompt)) // 4, len(answer) // 4
+                    handle.write(json.dumps(line(call, answer, n_in, n_out), ensure_ascii=False) + "\n")
                     planted["calls"] += 1
-    told = {"tokens in": tokens["in"], "tokens out": tokens["out"]}
-    return {**dict(sorted(planted.items())), **told}
+                    tokens_in, tokens_out = tokens_in + n_in, tokens_out + n_out
+    return {**dict(sorted(planted.items())), "tokens in": tokens_in, "tokens out": tokens_out}
 
 
 def _answers(
@@ -296,11 +292,9 @@ def _answers(
 ) -> Iterator[tuple[Call, str]]:
     """The calls of one query with their answers; each eighth meets a trap."""
     number = int(planned.key.removeprefix(INVENTED_OFFICE)) - FIRST[planned.task]
-    shown = next(tag for tag in (planned.language, "en", min(versions)) if tag in versions)
-    wish, texts = (
-        Wish(versions[shown], shown, planned.language, planned.mode),
-        Texts(of, planned.task, [number], planned.language),
-    )
+    shown = shown_in(planned.language, versions)
+    wish = Wish(versions[shown], shown, planned.language, planned.mode)
+    texts = Texts(of, planned.task, [number], planned.language)
     trap = {1: "asked again", 3: "candidate unreadable", 5: "none passed", 7: "nothing readable"}.get(place % 8, "")
     planted[trap or "without a trap"] += 1
     name = f"{planned.key} {planned.language} {planned.mode}"
