@@ -12,7 +12,7 @@ from analysis import benchmarks
 from analysis.benchmarks.document_queries import MODES, STRATEGIES, Wanted, mode_of, strategy_of
 from analysis.benchmarks.parallel_documents import NAME, Options, task_name
 from analysis.cli import output
-from analysis.cli.building import Make, flag, need, typed
+from analysis.cli.building import Make, flag, need, tell, typed
 from analysis.errors import InputError
 from analysis.imports import patents, query_table
 from analysis.jobs import build_documents, transcript
@@ -84,9 +84,7 @@ def ready(options: argparse.Namespace) -> Make:
             output.write_json(build_documents.planned(cache, request, progress=progress))
             return None
         address, benchmark = build_documents.build(cache, request, progress=progress, say=_say)
-        for note in benchmark.notes:
-            _say(note)
-        output.write_json(benchmark.settings["built"])
+        tell(benchmark)
         return address
 
     return make
