@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 from analysis.charts import theme
 from analysis.charts.lines import lay_out
 from analysis.views.selection import Interval
+from analysis.views.tier_order import LEADS, lead
 from analysis.views.tiers import TierRow
-from analysis.views.validation import BOUNDS, KEPT, LEADS, MADE, TIERS, Validation, lead
+from analysis.views.validation import BOUNDS, KEPT, MADE, TIERS, Validation
 
 LINE = 34
 """Pixels a line."""
