@@ -174,8 +174,7 @@ def _trainings(found: Sequence[Training]) -> Iterator[str]:
         yield row("Task", "Texts", "Language", "n", *training.KINDS.values(), "Too short to be found inside")
         yield row(":--", ":--", ":--", *["--:"] * 6)
         for texts in file.texts:
-            numbers = [texts.n, *(getattr(texts, kind) for kind in training.KINDS), texts.short]
-            yield row(_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in numbers))
+            yield row(_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in texts.counts))
         yield ""
         for concepts in file.concepts:
             yield f"{_plain(concepts.task)}: {concepts.found:,} of {concepts.n:,} concepts occur."
