@@ -57,15 +57,12 @@ def _one(found: Training, card: Card, frame: Frame) -> None:
         for concepts in found.concepts:
             task = titles.get(concepts.task, concepts.task)
             ui.grey(f"{task}: {concepts.found:,} of {concepts.n:,} concepts occur in its column of concepts.")
+        store, header = ui.store(), ["task", "item", "id", "language", "family", "kind", "line"]
         ui.download_later(
             "CSV of all that occurs",
-            lambda: (["task", "item", "id", "language", "family", "kind", "line"], _matches(found)),
+            lambda: (header, [list(row) for row in training.matches(store, found)]),
             file=f"{card.benchmark.name}-in-{found.file}-{found.number}.csv",
         )
-
-
-def _matches(found: Training) -> list[list[object]]:
-    return [list(row) for row in training.matches(ui.store(), found)]
 
 
 def _form(frame: Frame) -> None:
