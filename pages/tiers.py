@@ -22,7 +22,7 @@ with ui.page(ui.TIERS) as frame:
         figure = charts.discrimination(whole, dark=frame.dark)
     ui.chart(figure, key="tiers", alt=task.takeaway.bold)
     tables.show(tier_table.table(task.rows, compares=task.compares, dark=frame.dark))
-    ui.download("CSV", *tier_table.numbers(task.rows), file=f"tiers-{task.task.name}.csv")
+    ui.download("CSV", *tier_table.numbers(task.rows, compares=task.compares), file=f"tiers-{task.task.name}.csv")
     if task.validation:
         tier_validation.show(task.validation, frame, task=task.task.name)
     st.header("What stands at rank 1", anchor=False)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.causes import CausesTask, LanguageCauses, SystemCauses
 from analysis.views.selection import Interval
 
@@ -259,33 +260,14 @@ def hubs(task: CausesTask, *, dark: bool = False) -> go.Figure:
         words = {"text": f"{found.value:.2f}", "font": {"size": 14, "color": page.text}}
         figure.add_annotation(x=end, y=-place, xanchor="left", xshift=8, showarrow=False, **words)
     reach = max([0.1, *(found.high or found.value or 0.0 for _, found in shown)])
-    _bar_axes(figure, [system for system, _ in shown], reach=reach, dark=dark)
-    return figure
-
-
-def _bar_axes(figure: go.Figure, systems: Sequence[SystemCauses], *, reach: float, dark: bool) -> None:
-    page = theme.paper(dark)
-    figure.update_layout(
-        xaxis={
-            "range": [0, 1.12 * reach],
-            "title": {
-                "text": "share of all places in the top tens that hubs take",
-                "font": {"size": 13},
-                "standoff": 6,
-            },
-            "showgrid": True,
-            "gridcolor": page.lines,
-        },
-        yaxis={
-            "range": [0.6 - len(systems), 0.6],
-            "tickvals": [-place for place in range(len(systems))],
-            "ticktext": [theme.plain(system.system.short) for system in systems],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        hovermode="closest",
+    lay_out(
+        figure,
+        [system.system.short for system, _ in shown],
+        scale="share of all places in the top tens that hubs take",
+        ends=(0, 1.12 * reach),
+        dark=dark,
     )
+    return figure
 
 
 def space(task: CausesTask, *, dark: bool = False) -> go.Figure:

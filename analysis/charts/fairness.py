@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.fairness import FairnessRow, FairnessTask
 
 LINE = 46
@@ -18,29 +19,18 @@ def by_language(task: FairnessTask, *, dark: bool = False) -> go.Figure:
         task: the systems, the first on top.
         dark: for the dark theme.
     """
-    page = theme.paper(dark)
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(task.rows) * LINE + 80)
     for place, row in enumerate(task.rows):
         _draw(figure, -float(place), row, task, dark=dark)
     reach = max([0.1, *(found.high or 0.0 for row in task.rows for found in row.by_language.values())])
-    figure.update_layout(
-        xaxis={
-            "range": [-0.02 * reach, 1.06 * reach],  # room for a mark at zero
-            "title": {"text": task.measure.label, "font": {"size": 13}, "standoff": 6},
-            "showgrid": True,
-            "gridcolor": page.lines,
-            "zeroline": False,
-        },
-        yaxis={
-            "range": [0.6 - len(task.rows), 0.6],
-            "tickvals": [-float(place) for place in range(len(task.rows))],
-            "ticktext": [theme.plain(row.system.short) for row in task.rows],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        margin={"l": 8, "r": 12, "t": 16, "b": 8},
-        hovermode="closest",
+    lay_out(
+        figure,
+        [row.system.short for row in task.rows],
+        scale=task.measure.label,
+        ends=(-0.02 * reach, 1.06 * reach),  # room for a mark at zero
+        above=16,
+        dark=dark,
     )
     return figure
 

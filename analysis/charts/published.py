@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.published import PublishedBoard, PublishedSystem
 from analysis.views.selection import MeasureLabel
 
@@ -22,28 +23,18 @@ def leaderboard(board: PublishedBoard, *, dark: bool = False) -> go.Figure:
         board: the systems, best first.
         dark: for the dark theme.
     """
-    page, rows = theme.paper(dark), list(board.rows)
+    rows = list(board.rows)
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(rows) * LINE + 90)
     for place, row in enumerate(rows):
         _draw(figure, -float(place), row, board=board, dark=dark)
-    figure.update_layout(
-        xaxis={
-            "range": [0, 1.08],
-            "dtick": 0.2,
-            "title": {"text": f"{theme.plain(board.lead.label)}, published", "font": {"size": 13}, "standoff": 6},
-            "showgrid": True,
-            "gridcolor": page.lines,
-        },
-        yaxis={
-            "range": [0.6 - len(rows), 0.6],
-            "tickvals": [-float(place) for place in range(len(rows))],
-            "ticktext": [theme.plain(row.system.short) for row in rows],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        margin={"l": 8, "r": 12, "t": 8, "b": 8},
-        hovermode="closest",
+    lay_out(
+        figure,
+        [row.system.short for row in rows],
+        scale=f"{theme.plain(board.lead.label)}, published",
+        ends=(0, 1.08),
+        step=0.2,
+        dark=dark,
     )
     return figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.qa_subsets import ALL, OFFICIAL, PASSING, QaSubsets, SubsetRow
 
 LINE = 66
@@ -21,32 +22,20 @@ def qa_subsets(found: QaSubsets, *, dark: bool = False) -> go.Figure:
         found: the subsets.
         dark: for the dark theme.
     """
-    page = theme.paper(dark)
     figure = go.Figure()
     theme.dress(figure, dark=dark, height=len(found.rows) * LINE + 110)
     for name in MARKS:
         _draw(figure, name, found, dark=dark)
     ends = [row.means[name].high or row.means[name].value or 0.0 for row in found.rows for name in MARKS]
     reach = max([0.1, *ends])
-    figure.update_layout(
-        xaxis={
-            "range": [-0.02 * reach, 1.06 * reach],
-            "title": {"text": found.measure.label, "font": {"size": 13}, "standoff": 6},
-            "showgrid": True,
-            "gridcolor": page.lines,
-            "zeroline": False,
-        },
-        yaxis={
-            "range": [0.6 - len(found.rows), 0.6],
-            "tickvals": [-float(place) for place in range(len(found.rows))],
-            "ticktext": [theme.plain(row.system.short) for row in found.rows],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        showlegend=True,
-        legend=theme.legend(dark=dark),
-        margin={"l": 8, "r": 12, "t": 36, "b": 8},
-        hovermode="closest",
+    lay_out(
+        figure,
+        [row.system.short for row in found.rows],
+        scale=found.measure.label,
+        ends=(-0.02 * reach, 1.06 * reach),
+        above=36,
+        legend=True,
+        dark=dark,
     )
     return figure
 

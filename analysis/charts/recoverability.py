@@ -9,6 +9,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import names_axis
 from analysis.views.recoverability import DepthCurve, DepthPart, DepthPoint, DepthRow
 
 DEPTH_AXIS = "documents read for each query (log scale)"
@@ -397,14 +398,8 @@ def _part(curve: DepthCurve, name: str) -> float:
 def system_axis(rows: Sequence[DepthRow], *, dark: bool) -> dict[str, object]:
     """One line a system; grey where it is not interpretable."""
     page = theme.paper(dark)
-    return {
-        "range": [0.6 - len(rows), 0.6],
-        "tickvals": [-place for place in range(len(rows))],
-        "ticktext": [
-            f'<span style="color:{page.secondary if row.degenerate else page.text}">'
-            f"{theme.plain(row.system.short)}</span>"
-            for row in rows
-        ],
-        "tickfont": {"size": 14},
-        "ticklabelstandoff": 8,
-    }
+    words = [
+        f'<span style="color:{page.secondary if row.degenerate else page.text}">{theme.plain(row.system.short)}</span>'
+        for row in rows
+    ]
+    return names_axis(words, dark=dark)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import names_axis
 from analysis.views.selection import Interval, SystemLabel
 from analysis.views.significance import ALPHA, AgreementRow, FriedmanRow, PairRow, TaxRow
 
@@ -207,13 +208,7 @@ def _lines(figure: go.Figure, names: Sequence[str], *, dark: bool) -> None:
             "zerolinecolor": page.text,
             "zerolinewidth": 1.5,
         },
-        yaxis={
-            "range": [0.6 - len(names), 0.6],
-            "tickvals": [-place for place in range(len(names))],
-            "ticktext": list(names),
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
+        yaxis=names_axis(names, dark=dark),
         margin={"l": 8, "r": 12, "t": 12, "b": 8},
         hovermode="closest",
     )

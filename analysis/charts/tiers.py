@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.tiers import SAME_CONCEPT, Outcomes, TierRow
 
 LINE = 34
@@ -47,8 +48,7 @@ def discrimination(rows: Sequence[TierRow], *, dark: bool = False) -> go.Figure:
             ],
             hoverinfo="text",
         )
-    lines = [row.system.short for row in rows]
-    _lay_out(figure, lines, words="share of queries whose answer stands above", dark=dark)
+    _lay_out(figure, [row.system.short for row in rows], scale="share of queries whose answer stands above", dark=dark)
     return figure
 
 
@@ -96,29 +96,9 @@ def outcomes(bars: Mapping[str, Outcomes], *, answer: str = SAME_CONCEPT, dark: 
             )
     figure.update_layout(barmode="stack")
     figure.update_layout(clickmode="event+select")
-    _lay_out(figure, list(bars), words="share of queries by what stands at rank 1", dark=dark)
+    _lay_out(figure, list(bars), scale="share of queries by what stands at rank 1", dark=dark)
     return figure
 
 
-def _lay_out(figure: go.Figure, lines: Sequence[str], *, words: str, dark: bool) -> None:
-    page = theme.paper(dark)
-    figure.update_layout(
-        xaxis={
-            "range": [0, 1.02],
-            "dtick": 0.2,
-            "title": {"text": words, "font": {"size": 13}, "standoff": 6},
-            "showgrid": True,
-            "gridcolor": page.lines,
-        },
-        yaxis={
-            "range": [0.6 - len(lines), 0.6],
-            "tickvals": [-place for place in range(len(lines))],
-            "ticktext": [theme.plain(line) for line in lines],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        showlegend=True,
-        legend=theme.legend(dark=dark),
-        margin={"l": 8, "r": 12, "t": 40, "b": 8},
-        hovermode="closest",
-    )
+def _lay_out(figure: go.Figure, names: Sequence[str], *, scale: str, dark: bool) -> None:
+    lay_out(figure, names, scale=scale, ends=(0, 1.02), step=0.2, above=40, legend=True, dark=dark)

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from analysis.charts import theme
+from analysis.charts.lines import lay_out
 from analysis.views.selection import Interval
+from analysis.views.tier_order import LEADS, lead
 from analysis.views.tiers import TierRow
-from analysis.views.validation import BOUNDS, KEPT, LEADS, MADE, TIERS, Validation, lead
+from analysis.views.validation import BOUNDS, KEPT, MADE, TIERS, Validation
 
 LINE = 34
 """Pixels a line."""
@@ -33,8 +35,8 @@ def by_tier(rows: Sequence[TierRow], *, dark: bool = False) -> go.Figure:
         found = {systems.index(row.system): getattr(row, measure) for row in rows if row.tier == tier}
         names = [systems[at].title for at in found]
         _marks(figure, tier, {-float(at): value for at, value in found.items()}, names, dark=dark)
-    words = f"share of queries with an answer at rank 1, {LEADS[measure]}"
-    _lay_out(figure, [label.short for label in systems], words=words, dark=dark)
+    scale = f"share of queries with an answer at rank 1, {LEADS[measure]}"
+    _lay_out(figure, [label.short for label in systems], scale=scale, dark=dark)
     return figure
 
 
@@ -58,7 +60,7 @@ def cosines(found: Validation, *, dark: bool = False) -> go.Figure:
             places = {lift - at - 1: mine[name] for at, name in shown}
             names = [f"{name}, {which}" for _, name in shown]
             _marks(figure, f"{tier}, {which}", places, names, dark=dark, tier=tier, filled=filled)
-    _lay_out(figure, ["a tier allows", *found.names], words="mean cosine of the sets", dark=dark)
+    _lay_out(figure, ["a tier allows", *found.names], scale="mean cosine of the sets", dark=dark)
     return figure
 
 
@@ -101,28 +103,9 @@ def _lift(tier: str) -> float:
     return 0.2 - 0.2 * TIERS.index(tier)
 
 
-def _lay_out(figure: go.Figure, lines: Sequence[str], *, words: str, dark: bool) -> None:
-    page = theme.paper(dark)
-    figure.update_layout(
-        xaxis={
-            "range": [min(0.0, *_values(figure)) - 0.01, 1.02],
-            "dtick": 0.2,
-            "title": {"text": words, "font": {"size": 13}, "standoff": 6},
-            "showgrid": True,
-            "gridcolor": page.lines,
-        },
-        yaxis={
-            "range": [0.4 - len(lines), 0.6],
-            "tickvals": [-place for place in range(len(lines))],
-            "ticktext": [theme.plain(line) for line in lines],
-            "tickfont": {"size": 14, "color": page.text},
-            "ticklabelstandoff": 8,
-        },
-        showlegend=True,
-        legend=theme.legend(dark=dark),
-        margin={"l": 8, "r": 12, "t": 40, "b": 8},
-        hovermode="closest",
-    )
+def _lay_out(figure: go.Figure, names: Sequence[str], *, scale: str, dark: bool) -> None:
+    ends = (min(0.0, *_values(figure)) - 0.01, 1.02)
+    lay_out(figure, names, scale=scale, ends=ends, step=0.2, above=40, below=0.6, legend=True, dark=dark)
 
 
 def _values(figure: go.Figure) -> list[float]:

@@ -58,13 +58,16 @@ def separation(options: argparse.Namespace) -> None:
     given = [name for name in ("against", "file", "forget") if getattr(options, name)]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]}: expected one of them")
+    if not options.against:
+        _refuse(options, ("columns", "concept", "lines"), beside="--against")
+    if not options.against and not options.file:
+        _refuse(options, ("ids",), beside="--against or --file")
     if options.forget:
         _forget(options)
         return
     file = _look_through(options) if options.against else options.file
     store = opened(options)
     if file is None:
-        _refuse(options, ("columns", "concept", "lines", "ids"))
         _pairs(store, options)
         return
     found = training.found_in(store, options.benchmark, file)
@@ -93,10 +96,10 @@ def _forget(options: argparse.Namespace) -> None:
     print(f"forgotten: what of {options.benchmark} occurs in {found.file}", file=sys.stderr)
 
 
-def _refuse(options: argparse.Namespace, names: tuple[str, ...]) -> None:
+def _refuse(options: argparse.Namespace, names: tuple[str, ...], *, beside: str) -> None:
     given = [name for name in names if getattr(options, name)]
     if given:
-        raise InputError(f"--{given[0]} goes with --against{' or --file' if given[0] == 'ids' else ''}")
+        raise InputError(f"--{given[0]} goes with {beside}")
 
 
 def _pairs(store: Store, options: argparse.Namespace) -> None:

@@ -45,7 +45,7 @@ class Measured:
 
     checksum: str  # SHA-256 as it lies there
     n_bytes: int
-    n_lines: int  # unpacked; of a Parquet file its records
+    n_lines: int  # unpacked; 0 of a file that is not read by lines
 
 
 def look_through(cache: Cache, *, request: TrainingRequest, progress: Progress) -> str:
@@ -65,7 +65,7 @@ def look_through(cache: Cache, *, request: TrainingRequest, progress: Progress) 
     search = Search(store, [task.task_id for task in tasks])
     settings = _settings(reading, search)
     kept = _kept(cache, measured, settings, tasks)
-    total = 0 if reading.form in {"parquet", "arrow"} else measured.n_lines
+    total = measured.n_lines
     batches = files.read(request.file, reading)
     step = f"look through {request.file.name}"
     n_rows, n_texts = _through(search, batches, kept, lambda done: progress(step, min(done, total or done), total))
@@ -125,11 +125,10 @@ def measure(path: Path, form: str, *, progress: Progress) -> Measured:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; expected a file") from error
     if form in ("parquet", "arrow"):
-        n_lines = 0
-    else:
-        with opened(path) as source:
-            if source.packed:
-                n_lines = _lines(source.read, progress, step)
+        return Measured(digest.hexdigest(), n_bytes, 0)
+    with opened(path) as source:
+        if source.packed:
+            n_lines = _lines(source.read, progress, step)
     return Measured(digest.hexdigest(), n_bytes, n_lines + 1)
 
 

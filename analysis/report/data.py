@@ -98,7 +98,6 @@ def _occurring(found: Training, titles: dict[str, str]) -> Table:
     columns = {"Task": "text", "Texts": "text", "Language": "text"} | dict.fromkeys(names, "number")
     rows: list[Row] = []
     for row in found.texts:
-        numbers = [row.n, *(getattr(row, kind) for kind in training.KINDS), row.short]
         name = titles.get(row.task, row.task)
-        rows.append([name, words.ITEMS[row.item], row.language, *(Number(n, 0) for n in numbers)])
+        rows.append([name, words.ITEMS[row.item], row.language, *(Number(n, 0) for n in row.counts)])
     return Table(f"What of it occurs in {found.file}", columns, tuple(rows), folded=True)

@@ -13,6 +13,9 @@ from analysis.stats.bootstrap import Floats
 FEWEST_SYSTEMS = 3
 """Friedman's test, and the agreement of two orders, say nothing of two systems."""
 
+EXACT_DIGITS = 12
+"""Means that differ beyond these differ by rounding only: the systems tie."""
+
 
 class Friedman(NamedTuple):
     """Friedman's omnibus test over S systems."""

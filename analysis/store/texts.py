@@ -151,13 +151,15 @@ class Texts:
         return {Side(*row[:3]): Words(*row[3:]) for row in rows}
 
     def scripts(self) -> dict[Side, dict[str, int]]:
-        """Letters of each side by script, the most frequent first; signs and digits have none."""
+        """Letters of each side by script, by language and over all; the most frequent first. Signs have none."""
         cases = " ".join(f"WHEN regexp_matches(token, '{found}') THEN '{name}'" for name, found in SCRIPTS.items())
         rows = self._rows(
             rf"""WITH lettered AS (SELECT *, regexp_replace(token, '[^\p{{L}}\p{{M}}]', '', 'g') AS letters FROM word)
                  SELECT task_id, item, language, CASE {cases} ELSE 'other' END AS script,
                         sum(n * length(letters))::BIGINT AS n_letters
-                 FROM lettered WHERE letters <> '' GROUP BY ALL ORDER BY n_letters DESC, script"""  # noqa: S608
+                 FROM lettered WHERE letters <> ''
+                 GROUP BY GROUPING SETS ((task_id, item, script), (task_id, item, language, script))
+                 ORDER BY n_letters DESC, script"""  # noqa: S608
         )
         found: dict[Side, dict[str, int]] = {}
         for task_id, item, language, script, n in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -187,8 +187,8 @@ class Search:
             "normalised": Keys(wanted.compact[wanted.compact > 0]),
             "span": Keys(wanted.spans),
             "concept": Keys(self.concepts.column("key").to_numpy()),
-            **{f"inside {n}": Keys(wanted.whole[wanted.lengths == n]) for n in lengths[lengths >= LEAST].tolist()},
         }
+        self._inside = {n: Keys(wanted.whole[wanted.lengths == n]) for n in lengths[lengths >= LEAST].tolist()}
 
     @property
     def every(self) -> int:
@@ -207,12 +207,10 @@ class Search:
         first, sums = np.arange(len(told.words)), Sums(told.words)
         spans = first[first + SPAN <= end]
         reached = spans[self._keys["span"].meet(sums.keys(spans, SPAN), row[spans])]
-        for name, keys in self._keys.items():
-            if name.startswith("inside "):
-                n = int(name.removeprefix("inside "))
-                begins = first if n < SPAN else reached  # a longer text begins with a span that is looked for
-                fitting = begins[begins + n <= end[begins]]
-                keys.meet(sums.keys(fitting, n), row[fitting])
+        for n, keys in self._inside.items():
+            begins = first if n < SPAN else reached  # a longer text begins with a span that is looked for
+            fitting = begins[begins + n <= end[begins]]
+            keys.meet(sums.keys(fitting, n), row[fitting])
 
     def look_for_concepts(self, rows: NDArray[np.int64], names: pa.Array) -> None:
         """Let the concepts of some rows go past."""
@@ -228,10 +226,9 @@ class Search:
         for kind, keys in (("exact", told.trimmed), ("normalised", told.compact)):
             some = keys > 0
             rows[kind][some] = self._keys[kind].rows(keys[some])
-        for name, looked in self._keys.items():
-            if name.startswith("inside "):
-                same = told.lengths == int(name.removeprefix("inside "))
-                rows["inside"][same] = looked.rows(told.whole[same])
+        for length, looked in self._inside.items():
+            same = told.lengths == length
+            rows["inside"][same] = looked.rows(told.whole[same])
         spans = self._keys["span"].rows(told.spans)
         met, first = spans >= 0, np.full(n, np.iinfo(np.int64).max)
         np.minimum.at(first, told.place[met], spans[met])
@@ -291,7 +288,7 @@ class Search:
         aside = file.with_suffix(".tmp")
         file.parent.mkdir(parents=True, exist_ok=True)
         with aside.open("wb") as handle:
-            firsts = {name: keys.first for name, keys in self._keys.items()}
+            firsts = {name: keys.first for name, keys in self._named()}
             np.savez(handle, **firsts, past=np.array([batches, n_rows, n_texts]))  # type: ignore[arg-type]
         aside.replace(file)
 
@@ -300,10 +297,15 @@ class Search:
         if not file.is_file():
             return 0, 0, 0
         with np.load(file) as kept:
-            for name, keys in self._keys.items():
+            for name, keys in self._named():
                 keys.first = kept[name]
             batches, n_rows, n_texts = kept["past"].tolist()
         return batches, n_rows, n_texts
+
+    def _named(self) -> Iterator[tuple[str, Keys]]:
+        """All that is looked for, as it is called in a file."""
+        yield from self._keys.items()
+        yield from ((f"inside {n}", keys) for n, keys in self._inside.items())
 
 
 def _dicts(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

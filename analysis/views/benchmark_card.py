@@ -178,8 +178,7 @@ def _trainings(found: Sequence[Training]) -> Iterator[str]:
 
 
 def _matches(texts: TrainingTexts) -> list[str]:
-    numbers = [texts.n, *(getattr(texts, kind) for kind in training.KINDS), texts.short]
-    return [_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in numbers)]
+    return [_plain(texts.task), ITEMS[texts.item], texts.language, *(f"{n:,}" for n in texts.counts)]
 
 
 def _plain(text: str) -> str:

@@ -13,8 +13,7 @@ from analysis.stats import bootstrap
 from analysis.store.read import Store
 from analysis.views.evidence import SEED, Evidence, Floats, chosen_tasks
 from analysis.views.selection import Selection, Sentence
-from analysis.views.tiers import discriminated
-from analysis.views.validation import place
+from analysis.views.tiers import discriminated, tiers_of
 
 SCORES = {"t1-alignment": "Alignment", "t2-discrimination": "Discrimination", "t3-evidence": "Evidence"}
 """The task that each score is counted from, and what the score is called."""
@@ -79,7 +78,7 @@ def _alignment(evidence: Evidence) -> TaskScore:
 
 def _discrimination(evidence: Evidence) -> TaskScore:
     """The mean of R@1 over the tiers; where queries carry none, of how often an answer stands above its neighbours."""
-    tiers = sorted({tier for tier in evidence.queries.tier[evidence.domain] if tier is not None}, key=place)
+    tiers = tiers_of(evidence)
     if tiers:
         return _by_tier(evidence, tiers)
     parts = _means(evidence, list(discriminated(evidence).values()))
@@ -95,9 +94,8 @@ def _by_tier(evidence: Evidence, tiers: Sequence[str]) -> TaskScore:
         part = evidence.part("tier", tier)
         asked = np.flatnonzero(part.domain)
         mine = recall[:, asked]
-        _, family = np.unique(evidence.family[asked], return_inverse=True)
         language = np.zeros(len(asked)) if evidence.benchmark.parallel else evidence.judged.query_language[asked]
-        drawn = bootstrap.stratified_draws(family, language, seed=SEED + number)
+        drawn = bootstrap.stratified_draws(evidence.family[asked], language, seed=SEED + number)
         parts.append(bootstrap.pooled_mean(mine).value)
         draws.append(bootstrap.pooled_draws(mine, family=drawn.family, draws=drawn.draws))
         ceilings.append(_ceiling(part, "recall_at_1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.store.read import TaskRow
 from analysis.store.texts import Answers, Side, TextCounts, Words
@@ -70,7 +70,7 @@ def heterogeneity(
         task: the task.
         lengths: how long texts are, by side.
         words: how many words they have, by side.
-        scripts: their letters, by side in one language.
+        scripts: their letters, by side, the most frequent script first.
         answers: right answers of queries, by side.
         languages: in the order in which they are shown.
     """
@@ -80,14 +80,15 @@ def heterogeneity(
         for language in (None, *languages):
             side = Side(task.task_id, item, language)
             if whole and side in lengths:
-                letters = _letters(side, scripts, languages)
-                row = _row(side, lengths[side], words.get(side, Words(0, 0)), letters, of=whole.n)
-                rows.append(replace(row, answers=answers.get(side)))
+                told = words.get(side, Words(0, 0)), scripts.get(side, {}), answers.get(side)
+                rows.append(_row(side, lengths[side], *told, of=whole.n))
     balances = (_balance(item, [row for row in rows if row.item == item and row.language]) for item in ITEMS)
     return TaskTexts(task_label(task), tuple(rows), tuple(found for found in balances if found))
 
 
-def _row(side: Side, counts: TextCounts, found: Words, letters: Mapping[str, int], *, of: int) -> LanguageTexts:
+def _row(
+    side: Side, counts: TextCounts, found: Words, letters: Mapping[str, int], answers: Answers | None, *, of: int
+) -> LanguageTexts:
     total = sum(letters.values())
     return LanguageTexts(
         item=side.item,
@@ -97,18 +98,9 @@ def _row(side: Side, counts: TextCounts, found: Words, letters: Mapping[str, int
         tokens=found.tokens,
         vocabulary=found.vocabulary,
         type_token=found.vocabulary / found.tokens if found.tokens else None,
-        scripts=tuple((name, n / total) for name, n in sorted(letters.items(), key=lambda pair: (-pair[1], pair[0]))),
-        answers=None,
+        scripts=tuple((name, n / total) for name, n in letters.items()),
+        answers=answers,
     )
-
-
-def _letters(side: Side, scripts: Mapping[Side, Mapping[str, int]], languages: Sequence[str]) -> dict[str, int]:
-    """Letters of a side by script; of all languages their sum."""
-    together: dict[str, int] = {}
-    for language in languages if side.language is None else [side.language]:
-        for name, n in scripts.get(side._replace(language=language), {}).items():
-            together[name] = together.get(name, 0) + n
-    return together
 
 
 def _balance(item: str, rows: Sequence[LanguageTexts]) -> Balance | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from analysis.benchmarks.fidelity import FAIL, FLAG, ORIGINAL, PASS
 from analysis.model import Interval, SystemLabel
 from analysis.stats import ranks
-from analysis.views.evidence import Evidence, Floats, measure_label, number
+from analysis.views.evidence import Evidence, measure_label, number
 from analysis.views.selection import MeasureLabel, Sentence
 from analysis.views.translation_quality import tally
 
@@ -26,8 +26,6 @@ SUBSETS: Mapping[str, frozenset[str]] = {
     ALL: frozenset({PASS, FLAG, FAIL, ORIGINAL}),
 }
 """Which queries are in each, by what was found of them."""
-
-DIGITS = 12  # means that differ beyond these differ by rounding only: the systems tie
 
 
 @dataclass(frozen=True)
@@ -112,30 +110,24 @@ def qa_subsets(evidence: Evidence, labels: Mapping[str, SystemLabel]) -> QaSubse
         measure_label(MEASURE),
         counts,
         tuple(sorted(rows, key=lambda row: -(row.means[ALL].value or 0.0))),
-        tuple(_orders({name: _means(values, mask) for name, mask in masks.items()}, counts)),
+        tuple(_orders(rows, counts)),
         _statuses(evidence.queries.language, status, evidence.mask),
     )
 
 
-def _means(values: Floats, mask: NDArray[np.bool_]) -> list[float]:
-    """The mean of each system over a subset, rounded; empty where the subset is."""
-    inside = values[:, mask]
-    known = ~np.isnan(inside)
-    if not known.any():
-        return []
-    return [round(float(row[some].mean()), DIGITS) for row, some in zip(inside, known, strict=True)]
-
-
-def _orders(means: Mapping[str, Sequence[float]], counts: Mapping[str, int]) -> Iterator[SubsetOrders]:
+def _orders(rows: Sequence[SubsetRow], counts: Mapping[str, int]) -> Iterator[SubsetOrders]:
+    """Every two subsets, by the systems that have a mean in both."""
     for a, b in combinations(SUBSETS, 2):
-        n = min(len(means[a]), len(means[b]))
-        able = n >= ranks.FEWEST_SYSTEMS
+        pairs = [(row.means[a].value, row.means[b].value) for row in rows]
+        known = [(first, second) for first, second in pairs if first is not None and second is not None]
+        means = [[round(value, ranks.EXACT_DIGITS) for value in values] for values in zip(*known, strict=True)]
+        able = len(known) >= ranks.FEWEST_SYSTEMS
         yield SubsetOrders(
             a,
             b,
-            number(ranks.spearman(means[a], means[b])) if able else None,
-            number(ranks.kendall(means[a], means[b])) if able else None,
-            n,
+            number(ranks.spearman(*means)) if able else None,
+            number(ranks.kendall(*means)) if able else None,
+            len(known),
             (counts[a], counts[b]),
         )
 

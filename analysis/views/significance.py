@@ -39,7 +39,6 @@ ROUTES = ("recall_at_10_same", "recall_at_10_cross")
 BEST, ADJACENT, ALL_PAIRS = "best against the rest", "adjacent ranks", "all pairs"
 HIT_AT = 10
 ALPHA = 0.05  # an adjusted p below it is called more than chance
-EXACT_DIGITS = 12  # means that differ beyond these differ by rounding only: the systems tie
 WHOLE = "all queries"
 COMPARED = (MEASURE, "ndcg_at_10", "rr_at_10", "hit_at_1", *ROUTES)  # of rankings; imported scores say what they have
 TOO_SURE = (
@@ -273,7 +272,7 @@ def _pairs(
 ) -> tuple[PairRow, ...]:
     """Every pair, the better system first; systems from the best mean to the worst."""
     means = evidence.mean(values, balanced=measure_label(measure).aggregate == "balanced").value
-    ranked = np.argsort(-np.round(means, EXACT_DIGITS), kind="stable")
+    ranked = np.argsort(-np.round(means, ranks.EXACT_DIGITS), kind="stable")
     order = [int(place) for place in ranked if not np.isnan(means[place])]
     chosen = list(combinations(order, 2))
     if not chosen:
@@ -372,7 +371,7 @@ class _Place(NamedTuple):
         values = evidence.values(measure)
         mean = evidence.mean(values, balanced=measure_label(measure).aggregate == "balanced")
         known = {
-            run.system: round(float(value), EXACT_DIGITS)
+            run.system: round(float(value), ranks.EXACT_DIGITS)
             for run, value in zip(evidence.runs, mean.value, strict=True)
             if not np.isnan(value)
         }

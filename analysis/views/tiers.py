@@ -15,11 +15,12 @@ from analysis.metrics.outcomes import RELATIONS
 from analysis.metrics.routes import first_rank
 from analysis.model import NEVER, Interval, SystemLabel
 from analysis.store.read import Store, TaskRow
+from analysis.text import counted
 from analysis.views import language_choice
 from analysis.views import validation as validations
 from analysis.views.evidence import Evidence, Floats, benchmark_label, chosen_tasks, of_100, one_task, task_label
 from analysis.views.selection import BenchmarkLabel, Selection, Sentence, TaskLabel
-from analysis.views.validation import Validation
+from analysis.views.validation import TIERS, Validation
 
 SAME_CONCEPT, AGAINST = RELATIONS[0], RELATIONS[1:]  # sibling, related, unrelated
 
@@ -117,7 +118,7 @@ def page(store: Store, selection: Selection, *, languages: tuple[str, ...] = ())
         tasks.append(
             TierTask(
                 task_label(task),
-                validations.by_tier(mine) or _takeaway(mine),
+                _by_tier(mine) or _takeaway(mine),
                 caption,
                 mine,
                 _by_language(evidence, languages),
@@ -180,6 +181,22 @@ def examples(store: Store, selection: Selection, *, system: str, relation: str, 
     )
 
 
+def _by_tier(rows: Sequence[TierRow]) -> Sentence | None:
+    """How the best system does on the first and the last tier; None where queries carry none."""
+    names = list(dict.fromkeys(row.tier for row in rows if row.tier is not None))
+    whole = [row for row in rows if row.tier is None and row.hit_at_1.value is not None]
+    if not names or not whole:
+        return None
+    best = max(whole, key=lambda row: row.hit_at_1.value or 0.0).system
+    found = {row.tier: row.hit_at_1 for row in rows if row.system == best}
+    ends = dict.fromkeys((names[0], names[-1]))
+    parts = [f"{of_100(found[name].value or 0.0)} {name} queries" for name in ends]
+    return Sentence(
+        f"{best.short} puts an answer at rank 1 for {' and '.join(parts)}.",
+        f"{counted(len(whole), 'system')} ran." if len(whole) > 1 else "",
+    )
+
+
 def _takeaway(rows: Sequence[TierRow]) -> Sentence:
     """Who is fooled by siblings most often, and who least."""
     fooled = [
@@ -218,8 +235,14 @@ def _evidence(store: Store, task: TaskRow, selection: Selection, labels: dict[st
 def _task_rows(whole: Evidence, labels: Mapping[str, SystemLabel]) -> Iterator[TierRow]:
     """All queries first, then tier by tier where queries carry one."""
     yield from _rows(whole, labels, None)
-    for tier in sorted({tier for tier in whole.queries.tier[whole.domain] if tier is not None}, key=validations.place):
+    for tier in tiers_of(whole):
         yield from _rows(whole.part("tier", tier), labels, tier)
+
+
+def tiers_of(evidence: Evidence) -> list[str]:
+    """Those that its queries carry: of confusion sets first, the easiest before the hardest."""
+    known = {tier for tier in evidence.queries.tier[evidence.domain] if tier is not None}
+    return sorted(known, key=lambda tier: (TIERS.index(tier) if tier in TIERS else len(TIERS), tier))
 
 
 def _rows(evidence: Evidence, labels: Mapping[str, SystemLabel], tier: str | None) -> list[TierRow]:

@@ -46,6 +46,11 @@ class TrainingTexts:
     span: int
 
     @property
+    def counts(self) -> list[int]:
+        """As tables show them: all, those that occur in each of KINDS, and those too short."""
+        return [self.n, *(getattr(self, kind) for kind in KINDS), self.short]
+
+    @property
     def found(self) -> int:
         """Texts that occur in any of these ways."""
         return self.exact + self.normalised + self.inside + self.span

@@ -6,38 +6,33 @@ import csv
 import io
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.benchmarks import confusion_sets
 from analysis.benchmarks.confusion_sets import ACCEPTED, BOUNDS, NONE, REJECTED, RETIERED, TIERS, Verdict
 from analysis.errors import InputError
-from analysis.model import Interval, SystemLabel
+from analysis.model import Interval
 from analysis.stats import agreement, bootstrap
 from analysis.store.read import Store
-from analysis.systems import catalogue
 from analysis.text import counted
-from analysis.views.evidence import one_task
+from analysis.views.evidence import LEVEL, SEED, one_task
 from analysis.views.selection import Selection, Sentence
+from analysis.views.tier_order import Order, confirmed, falls, orders
 
 if TYPE_CHECKING:
     from analysis.views.tiers import TierRow
 
 __all__ = ["BOUNDS", "TIERS", "Validation", "validation"]
 
-SEED = 20_260_101
-LEVEL = 0.95
 SET = "set"
 """How the settings write that a query asks for the other members of its set."""
 ALL = "mean of the three"
 MADE, KEPT = "as made", "as kept"
-LEADS = {"recall_at_1": "R@1", "hit_at_1": "Hit@1"}
-HARDER = "each tier harder than the one before."
-FULL = 0.9  # the ceiling of R@1 below which Hit@1 says more
 
 
 @dataclass(frozen=True)
@@ -101,18 +96,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Order:
-    """Whether the tiers are as hard for one system as their order says."""
-
-    system: SystemLabel
-    vote: str  # "voted", or "made of" validators; empty: it had no vote
-    measure: str  # R@1, or Hit@1 where a query has many answers
-    by_tier: Mapping[str, Interval]
-    holds: bool | None  # the first tier is the easiest and the last the hardest; None: a tier has no query
-    apart: bool | None  # no two neighbouring intervals overlap
-
-
-@dataclass(frozen=True)
 class Validation:
     """The validation of one task's confusion sets."""
 
@@ -147,14 +130,14 @@ def validation(
         rows: of the systems that ran on it, by tier.
         parents: the systems whose runs theirs are made of.
     """
-    made = settings.get("built", {}).get(task, {})
-    if "validators" not in made:
+    made = _made(settings, task)
+    if made is None:
         return None
     verdicts, names = confusion_sets.from_csv(made["sets"]), tuple(made["validators"])
     counts = tuple(_counts(verdicts))
     cosines = tuple(_cosines(verdicts, names))
     falling = tuple(_falling(cosines, (*names, ALL)))
-    order = tuple(_order(rows, names, parents))
+    order = tuple(orders(rows, names, parents))
     return Validation(
         names,
         made["answers"],
@@ -165,35 +148,8 @@ def validation(
         tuple(_left_out(verdicts, names)),
         tuple(_pairs(verdicts, names)),
         order,
-        _confirmed(order),
+        confirmed(order),
     )
-
-
-def place(tier: str) -> tuple[int, str]:
-    """Where a tier stands among others: those of confusion sets first, the easiest before the hardest."""
-    return (TIERS.index(tier) if tier in TIERS else len(TIERS), tier)
-
-
-def by_tier(rows: Sequence[TierRow]) -> Sentence | None:
-    """How the best system does on the first and the last tier; None where queries carry none."""
-    names = list(dict.fromkeys(row.tier for row in rows if row.tier is not None))
-    whole = [row for row in rows if row.tier is None and row.hit_at_1.value is not None]
-    if not names or not whole:
-        return None
-    best = max(whole, key=lambda row: row.hit_at_1.value or 0.0).system
-    found = {row.tier: row.hit_at_1 for row in rows if row.system == best}
-    ends = dict.fromkeys((names[0], names[-1]))
-    parts = [f"{round(100 * (found[name].value or 0))} of 100 {name} queries" for name in ends]
-    return Sentence(
-        f"{best.short} puts an answer at rank 1 for {' and '.join(parts)}.",
-        f"{counted(len(whole), 'system')} ran." if len(whole) > 1 else "",
-    )
-
-
-def lead(rows: Sequence[TierRow]) -> str:
-    """R@1, or Hit@1 where most queries have so many answers that R@1 cannot come near 1."""
-    limits = [row.recall_at_1.ceiling for row in rows if row.tier is None]
-    return "hit_at_1" if any(limit is not None and limit < FULL for limit in limits) else "recall_at_1"
 
 
 def sets(store: Store, selection: Selection) -> str:
@@ -203,8 +159,8 @@ def sets(store: Store, selection: Selection) -> str:
         InputError: an unknown benchmark or task, not exactly one task, or it was not made of confusion sets.
     """
     task = one_task(store, selection)
-    made = cast("Mapping[str, Any]", store.benchmark(selection.benchmark).settings.get("built", {})).get(task.name, {})
-    if "validators" not in made:
+    made = _made(store.benchmark(selection.benchmark).settings, task.name)
+    if made is None:
         raise InputError(f"task {task.name}: has no confusion sets; build mmed-task2 makes some")
     return str(made["sets"])
 
@@ -216,6 +172,12 @@ def sets_table(store: Store, selection: Selection) -> tuple[list[str], list[list
     return header, [
         [float(cell) if number else cell for number, cell in zip(numbers, line, strict=True)] for line in lines
     ]
+
+
+def _made(settings: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
+    """What was kept when the task was made of confusion sets; None where it was not."""
+    made: Mapping[str, Any] = settings.get("built", {}).get(task, {})
+    return made if "validators" in made else None
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Iterator[Count]:
@@ -264,17 +226,7 @@ def _means(columns: np.ndarray[Any, np.dtype[np.float64]]) -> list[Interval]:
 def _falling(cosines: Sequence[Cosine], names: Sequence[str]) -> Iterator[Falling]:
     for which, name in itertools.product((MADE, KEPT), names):
         found = {row.tier: row.mean for row in cosines if (row.which, row.validator) == (which, name)}
-        yield Falling(name, which, *_order_of(found))
-
-
-def _order_of(found: Mapping[str, Interval]) -> tuple[bool | None, bool | None]:
-    """Whether values fall from tier to tier, and whether the intervals of neighbours are apart."""
-    means = [found[tier] for tier in TIERS if tier in found and found[tier].value is not None]
-    if len(means) < len(TIERS):
-        return None, None
-    steps = list(itertools.pairwise(means))
-    falls = all((first.value or 0) > (second.value or 0) for first, second in steps)
-    return falls, falls and all((first.low or 0) > (second.high or 0) for first, second in steps)
+        yield Falling(name, which, *falls(found))
 
 
 def _left_out(verdicts: Sequence[Verdict], names: Sequence[str]) -> Iterator[LeftOut]:
@@ -327,35 +279,6 @@ def _pairs(verdicts: Sequence[Verdict], names: Sequence[str]) -> Iterator[Pair]:
         )
 
 
-def _order(
-    rows: Sequence[TierRow], validators: Collection[str], parents: Mapping[str, Sequence[str]]
-) -> Iterator[Order]:
-    for measure in dict.fromkeys((lead(rows), "recall_at_1")):
-        for label in dict.fromkeys(row.system for row in rows if row.tier in TIERS):
-            found = {row.tier: getattr(row, measure) for row in rows if row.system == label}
-            by_tier = {tier: found[tier] for tier in TIERS if tier in found}
-            vote = _vote(label.name, validators, parents)
-            yield Order(label, vote, LEADS[measure], by_tier, *_order_of(by_tier))
-
-
-def _vote(system: str, validators: Collection[str], parents: Mapping[str, Sequence[str]]) -> str:
-    if system in validators:
-        return "voted"
-    within = [name for name in validators if name in _made_of(system, parents)]
-    return f"made of {', '.join(within)}" if within else ""
-
-
-def _made_of(system: str, parents: Mapping[str, Sequence[str]]) -> set[str]:
-    """A system and all that it, or its run, is composed of."""
-    known, found, left = catalogue.catalogue(), set(), [system]
-    while left:
-        name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += [*parents.get(name, ()), *(catalogue.below(known[name]) if name in known else ())]
-    return found
-
-
 def _sentence(counts: Sequence[Count], cosines: Sequence[Cosine], falling: Sequence[Falling]) -> Sentence:
     whole = [row for row in counts if row.vocabulary is None]
     total = sum(row.sets for row in whole)
@@ -383,24 +306,3 @@ def _as_made(cosines: Sequence[Cosine], falling: Sequence[Falling]) -> str:
         if mean.apart
         else f"{words}: it falls, but intervals overlap."
     )
-
-
-def _confirmed(order: Sequence[Order]) -> Sentence:
-    measures = list(dict.fromkeys(row.measure for row in order))
-    free = [row for row in order if row.measure in measures[:1] and not row.vote and row.holds is not None]
-    if not free:
-        return Sentence(
-            "No system without a vote has run on all tiers.", "Systems that voted, or are made of some, do not count."
-        )
-    held = [row for row in free if row.holds]
-    apart = sum(bool(row.apart) for row in held)
-    if len(free) == 1:
-        finds = "finds" if held else "does not find"
-        bold = f"{free[0].system.short}, which had no vote, {finds} {HARDER}"
-    else:
-        who = f"{len(held):,}" if held else "None"
-        bold = f"{who} of {len(free):,} systems that had no vote {'finds' if len(held) < 2 else 'find'} {HARDER}"
-    rest = f" For {apart:,} of them no two intervals overlap." if len(held) > 1 else ""
-    if len(held) == 1:
-        rest = " No two intervals overlap." if apart else " Intervals overlap."
-    return Sentence(bold, f"By {free[0].measure}.{rest}")

@@ -13,7 +13,7 @@ from analysis.views import training
 from analysis.views.benchmark_card import ITEMS
 from analysis.views.data import Card
 from analysis.views.selection import capitalised
-from analysis.views.training import Training, TrainingTexts
+from analysis.views.training import Training
 from pages.shared import tables, ui
 from pages.shared.tables import Cell
 from pages.shared.ui import Frame
@@ -51,26 +51,18 @@ def _one(found: Training, card: Card, frame: Frame) -> None:
             name = f"{titles.get(row.task, row.task)}, {ITEMS[row.item].lower()}"
             rows += [name] if name != group else []
             group = name
-            rows.append([tables.badge(row.language, dark=frame.dark), *_numbers(row)])
+            rows.append([tables.badge(row.language, dark=frame.dark), *(f"{n:,}" for n in row.counts)])
         columns |= {"Too short": "number"}
         tables.show(tables.table(columns, rows, caption=f"What occurs in {found.file}", style="narrow"))
         for concepts in found.concepts:
             task = titles.get(concepts.task, concepts.task)
             ui.grey(f"{task}: {concepts.found:,} of {concepts.n:,} concepts occur in its column of concepts.")
+        store, header = ui.store(), ["task", "item", "id", "language", "family", "kind", "line"]
         ui.download_later(
             "CSV of all that occurs",
-            lambda: (["task", "item", "id", "language", "family", "kind", "line"], _matches(found)),
+            lambda: (header, [list(row) for row in training.matches(store, found)]),
             file=f"{card.benchmark.name}-in-{found.file}-{found.number}.csv",
         )
-
-
-def _numbers(row: TrainingTexts) -> list[str]:
-    counts = [row.n, *(getattr(row, kind) for kind in training.KINDS), row.short]
-    return [f"{n:,}" for n in counts]
-
-
-def _matches(found: Training) -> list[list[object]]:
-    return [list(row) for row in training.matches(ui.store(), found)]
 
 
 def _form(frame: Frame) -> None:

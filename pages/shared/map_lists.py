@@ -47,17 +47,13 @@ def measures(view: MapView, *, dark: bool) -> Markup:
         [
             tables.chip(picture.system, dark=dark),
             *(tables.spread(picture.numbers.get(key), words) for key, words in NUMBERS.items()),
-            *(_two(value) for value in (picture.trustworthiness, picture.continuity)),
+            *map(tables.signed, (picture.trustworthiness, picture.continuity)),
         ]
         for picture in view.pictures
     ]
     columns = {"System": "text"} | dict.fromkeys(NUMBERS.values(), "number")
     columns |= dict.fromkeys(("Trustworthiness", "Continuity"), "number")
     return tables.table(columns, rows, caption="What the space says, and how far the picture can be trusted")
-
-
-def _two(value: float | None) -> str:
-    return "" if value is None else tables.signed(value)
 
 
 def selection_list(frame: Frame, view: MapView, rows: Sequence[int]) -> None:
@@ -108,7 +104,7 @@ def _texts(view: MapView, texts: Sequence[Listed], *, dark: bool) -> Markup:
             _kind(text),
             tables.escaped(text.family),
             OUTCOMES[text.outcome],
-            *("" if value is None else tables.signed(value) for value in _numbers(shown, text.row)),
+            *map(tables.signed, _numbers(shown, text.row)),
         ]
         for text in texts
     ]

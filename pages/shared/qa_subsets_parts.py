@@ -56,7 +56,7 @@ def _means(found: QaSubsets, *, dark: bool) -> Markup:
 def _orders(found: QaSubsets) -> Markup:
     columns = {"Subsets": "text", "Spearman ρ": "number", "Kendall τ": "number", "Systems": "number"}
     rows: list[Sequence[Cell] | str] = [
-        [f"{capitalised(row.a)} and {row.b}", _two(row.spearman), _two(row.kendall), f"{row.n:,}"]
+        [f"{capitalised(row.a)} and {row.b}", tables.signed(row.spearman), tables.signed(row.kendall), f"{row.n:,}"]
         for row in found.orders
     ]
     return tables.table(columns, rows, caption="Whether two subsets put the systems in the same order")
@@ -71,7 +71,7 @@ def _languages(statuses: Sequence[Statuses], *, dark: bool) -> Markup:
         cells: list[Cell] = [tables.badge(row.language, dark=dark)]
         shares = (row.passed_share, row.flagged_share, row.failed_share)
         for n, share in zip((row.passed, row.flagged, row.failed), shares, strict=True):
-            cells += [f"{n:,}", _two(share)]
+            cells += [f"{n:,}", f"{share:.2f}"]
         rows.append(cells)
     return tables.table(columns, rows, caption="Translations by language")
 
@@ -89,7 +89,3 @@ def _numbers(found: QaSubsets) -> tuple[list[str], list[list[object]]]:
         for name, n in (("pass", one.passed), ("flag", one.flagged), ("fail", one.failed)):
             rows.append([f"translations that {name}", one.language, None, n, None, None, one.translated])
     return header, rows
-
-
-def _two(value: float | None) -> str:
-    return "" if value is None else f"{value:z.2f}"

@@ -278,8 +278,8 @@ def _agreed_row(row: TagAgreement) -> list[Cell]:
     agreed = "" if row.agreed is None else f"{row.agreed:.2f}"
     return [
         tables.escaped(row.tag or "which tag"),
-        "" if row.kappa is None else tables.signed(row.kappa),
-        "" if row.ac1 is None else tables.signed(row.ac1),
+        tables.signed(row.kappa),
+        tables.signed(row.ac1),
         Markup(f'{agreed}<br><span class="soft">{between}</span>'),
         f"{row.n:,}",
         row.reason or "",

@@ -277,14 +277,17 @@ def agreement(rows: Sequence[AgreementRow]) -> Markup:
         "Queries": "number",
     }
     lines: list[Sequence[Cell] | str] = [
-        [row.a, row.b, _two(row.spearman), _two(row.kendall), f"{row.n}", " · ".join(f"{n:,}" for n in row.n_queries)]
+        [
+            row.a,
+            row.b,
+            tables.signed(row.spearman),
+            tables.signed(row.kendall),
+            f"{row.n}",
+            " · ".join(f"{n:,}" for n in row.n_queries),
+        ]
         for row in rows
     ]
     return tables.table(columns, lines, caption="Does the order hold elsewhere")
-
-
-def _two(value: float | None) -> str:
-    return "" if value is None else f"{value:z.2f}"
 
 
 def agreement_numbers(rows: Sequence[AgreementRow]) -> Numbers:

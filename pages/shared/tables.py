@@ -122,9 +122,9 @@ def spread(found: Interval | None, label: str) -> Markup:
     return Markup(f'<span title="{html.escape(_details(found, label))}">{signed(found.value)}{between}</span>')
 
 
-def signed(value: float) -> str:
-    """Two decimals with a real minus sign; what rounds to 0 has no sign."""
-    return f"{value:z.2f}".replace("-", "−")
+def signed(value: float | None) -> str:
+    """Two decimals with a real minus sign; what rounds to 0 has no sign; blank where there is none."""
+    return "" if value is None else f"{value:z.2f}".replace("-", "−")
 
 
 def p_value(p: float | None) -> str:

@@ -40,17 +40,20 @@ def table(rows: Sequence[TierRow], *, compares: bool = True, dark: bool) -> Mark
     return tables.table(columns, lines, caption="What stands above the answer")
 
 
-def _named(row: TierRow, *, compares: bool = True) -> dict[str, Interval]:
+def _named(row: TierRow, *, compares: bool) -> dict[str, Interval]:
     above = {} if not compares else {f"Above every {name}": found for name, found in row.discrimination.items()}
     return above | {"R@1": row.recall_at_1, "R@5": row.recall_at_5, "Hit@1": row.hit_at_1}
 
 
-def numbers(rows: Sequence[TierRow]) -> tuple[list[str], list[list[object]]]:
-    """Everything the page shows, for a CSV file; shares at rank 1 have a value only."""
+def numbers(rows: Sequence[TierRow], *, compares: bool = True) -> tuple[list[str], list[list[object]]]:
+    """Everything the page shows, for a CSV file; shares at rank 1 have a value only. Arguments as of the table."""
     lines: list[list[object]] = []
     for row in rows:
         place = [row.task, row.system.name, row.tier or "all"]
-        lines += [[*place, words, *(getattr(found, name) for name in NUMBERS)] for words, found in _named(row).items()]
+        lines += [
+            [*place, words, *(getattr(found, name) for name in NUMBERS)]
+            for words, found in _named(row, compares=compares).items()
+        ]
         lines += [
             [*place, f"at rank 1: {name}, {language} language", share, *[None] * (len(NUMBERS) - 1)]
             for name, shares in row.outcome_at_1.items()

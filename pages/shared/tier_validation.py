@@ -48,7 +48,10 @@ def show(found: Validation, frame: Frame, *, task: str) -> None:
     tables.show(tables.table(lines, rows, groups=groups, caption=caption, style="narrow"))
     _table(
         ("Validators", "Same vote", "κ", "AC1"),
-        [[f"{row.first} · {row.second}", f"{row.share:.2f}", _two(row.kappa), _two(row.ac1)] for row in found.pairs],
+        [
+            [f"{row.first} · {row.second}", f"{row.share:.2f}", tables.signed(row.kappa), tables.signed(row.ac1)]
+            for row in found.pairs
+        ],
         "How far validators agree",
     )
     _order(found, frame)
@@ -115,7 +118,3 @@ def _order(found: Validation, frame: Frame) -> None:
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str, *, text: int = 1) -> None:
     kinds = {name: "text" if place < text else "number" for place, name in enumerate(columns)}
     tables.show(tables.table(kinds, rows, caption=caption, style="narrow"))
-
-
-def _two(value: float | None) -> str:
-    return "" if value is None else tables.signed(value)

@@ -339,6 +339,8 @@ def test_the_commands(cache, tmp_path, capsys):
     for wrong, words in (
         (("--ids",), "--ids goes with --against or --file"),
         (("--columns", "text"), "--columns goes with --against"),
+        (("--file", "train.csv", "--columns", "text"), "--columns goes with --against"),
+        (("--forget", "train.csv", "--ids"), "--ids goes with --against or --file"),
         (("--file", "other.csv"), "was looked for in train.csv"),
         (("--file", "x", "--against", "y"), "--against and --file: expected one of them"),
     ):

@@ -41,3 +41,7 @@ def test_what_a_spreadsheet_would_run_becomes_a_text_and_numbers_stay(text):
     made = tables.as_csv([text, "b"], [[text, -0.5], ["a=1", -3]])
     lines = list(csv.reader(io.StringIO(made.decode("utf-8-sig"), newline="")))
     assert lines == [[f"'{text}", "b"], [f"'{text}", "-0.5"], ["a=1", "-3"]]
+
+
+def test_a_number_has_a_real_minus_and_no_number_is_a_blank():
+    assert [tables.signed(value) for value in (-0.333, -0.001, 0.5, None)] == ["−0.33", "0.00", "0.50", ""]
